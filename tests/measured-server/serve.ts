@@ -1,4 +1,4 @@
-/** Runs as a child process: a server with its own folder that reports its resource usage. */
+/** Runs as a child process: a server with its own folder. It reports its resource usage. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

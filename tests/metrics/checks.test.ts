@@ -1,4 +1,4 @@
-/** Health checks in the metrics. A scrape does not wait for a check that does not end. */
+/** Health checks in the metrics. A scrape does not wait for a check that never ends. */
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
@@ -24,7 +24,7 @@ function createMetrics(checkHealth: MetricSources['checkHealth']): Metrics {
 const readChecks = async (metrics: Metrics) =>
   (await metrics.text()).split('\n').filter((line) => /^espalier_(ready|check_ok|database_disk)/.test(line));
 
-test('reports a full disk as a failed check of a ready node, and no check that no longer exists', async () => {
+test('reports a full disk as a failed check of a ready node, and omits a check that no longer exists', async () => {
   let checkCount = 0;
   let checks = [
     { name: 'disk', isOk: false, freeBytes: 0 },
@@ -49,7 +49,7 @@ test('reports a full disk as a failed check of a ready node, and no check that n
   ]);
 });
 
-test('omits checks that fail or never end from a scrape and includes the rest', async () => {
+test('leaves checks that fail or never end out of a scrape, and includes the rest', async () => {
   assert.deepEqual(await readChecks(createMetrics(() => Promise.reject(new Error('no')))), [
     'espalier_ready 1',
   ]);

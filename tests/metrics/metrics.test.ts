@@ -73,7 +73,10 @@ for (const kind of databaseKinds) {
       assert.equal(await grown('espalier_logins_total', 'ok'), 1);
       assert.equal(await grown('espalier_logins_total', 'refused'), 1);
       assert.equal(await grown('espalier_refreshes_total', 'ok'), 1);
-      await eventually(async () => (await grown('espalier_refreshes_total', 'refused')) === 2, 'both');
+      await eventually(
+        async () => (await grown('espalier_refreshes_total', 'refused')) === 2,
+        'both refusals are counted',
+      );
       assert.equal(await grown('espalier_refresh_token_replays_total', 'tolerated'), 1);
       assert.equal(await grown('espalier_refresh_token_replays_total', 'ended'), 1);
     });
@@ -96,14 +99,20 @@ for (const kind of databaseKinds) {
       const { number } = { number: (await scrape()).number('espalier_journal_head')! };
       const socket = await SocketClient.connect(testbed.url, authToken);
       socket.start('1', 'subscription{folderChanges{kind}}');
-      await eventually(async () => (await scrape()).number('espalier_subscriptions') === 1, 'it is open');
+      await eventually(
+        async () => (await scrape()).number('espalier_subscriptions') === 1,
+        'the subscription is open',
+      );
       assert.equal((await scrape()).number('espalier_sockets'), 1);
       await testbed.query('mutation{createFolder(input:{name:"New"}){folder{id}}}', authToken);
       const now = await scrape();
       assert.equal(now.number('espalier_journal_head'), number + 1);
-      await eventually(async () => (await scrape()).number('espalier_journal_lag_entries') === 0, 'seen');
+      await eventually(
+        async () => (await scrape()).number('espalier_journal_lag_entries') === 0,
+        'the node has read the whole journal',
+      );
       await socket.close();
-      await eventually(async () => (await scrape()).number('espalier_sockets') === 0, 'it is closed');
+      await eventually(async () => (await scrape()).number('espalier_sockets') === 0, 'the socket is closed');
     });
 
     test('contain database durations, connections and password hashes', async () => {
@@ -141,7 +150,7 @@ for (const kind of databaseKinds) {
 }
 
 describe('the metrics port', () => {
-  test('serves nothing else and accepts only GET and HEAD', async () => {
+  test('serves only the metrics, and accepts only GET and HEAD', async () => {
     const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
     const url = new URL(testbed.metricsUrl!);
     assert.equal((await fetch(new URL('/login', url))).status, 404);
@@ -161,7 +170,7 @@ describe('the metrics port', () => {
     await testbed.stop();
   });
 
-  test('stops the start with advice if it is taken', async () => {
+  test('prevents the start if it is in use, and suggests a fix', async () => {
     const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
     const { port } = new URL(testbed.metricsUrl!);
     await assert.rejects(Testbed.start(sqlite, { settings: { METRICS_PORT: port } }), {

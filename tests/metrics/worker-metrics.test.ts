@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { WorkersTestbed } from '../workers/workers-testbed.ts';
 import { Scrape } from './scrape.ts';
 
-test('metrics of two workers are summed', async () => {
+test('one port reports the sum of the metrics of two workers', async () => {
   const testbed = await WorkersTestbed.start(sqlite, { METRICS_PORT: '0', LOG_LEVEL: 'debug' });
   const stopped: number[] = [];
   try {
@@ -24,14 +24,14 @@ test('metrics of two workers are summed', async () => {
       }
     }
     const after = await Scrape.of(metricsUrl!);
-    // Finding a connection to each worker needs at least one query for each.
+    // `connectToEach` sends at least one query to each worker, in addition to the four above.
     assert.ok(answered(after) - answered(before) >= 6);
     assert.equal(after.number('espalier_workers'), 2);
     assert.equal(after.number('espalier_build_info'), 1);
     assert.equal(after.number('espalier_ready'), 1);
     assert.equal(after.number('espalier_logins_total', { outcome: 'ok' }), 1);
 
-    await eventually(() => testbed.processes.length === 2, 'both have logged something');
+    await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
     const [one, two] = testbed.processes;
     stopped.push(one!, two!);
     process.kill(one!, 'SIGSTOP');
@@ -43,18 +43,18 @@ test('metrics of two workers are summed', async () => {
 
     process.kill(one!, 'SIGKILL');
     await testbed.node.waitForOutput('a worker is ready again');
-    // The workers may be too busy to answer at first.
-    const isBoth = () =>
+    // The workers may be too busy to respond at first.
+    const areBothCounted = () =>
       Scrape.of(metricsUrl!).then(
         (scrape) => scrape.number('espalier_workers') === 2,
         () => false,
       );
-    await eventually(isBoth, 'both answer');
+    await eventually(areBothCounted, 'both workers respond');
     const replaced = await Scrape.of(metricsUrl!);
     assert.ok(answered(replaced) >= answered(after), 'the counts of an ended worker are kept');
     assert.equal(replaced.number('espalier_logins_total', { outcome: 'ok' }), 1);
   } finally {
-    // Otherwise they would outlive the node and hold its output open.
+    // A suspended worker would outlive the node and hold its output open.
     for (const each of stopped) ignoreMissingProcess(() => process.kill(each, 'SIGCONT'));
     await testbed.stop();
   }

@@ -99,7 +99,6 @@ const move = operationKind(
       const { folder, folderCount, accessChanges } = moveFolder(world.model, user, input);
       return {
         folder: expected(world, user, folder),
-        // Operations that fill the tree do not set it.
         isDryRun: dryRun === true,
         folderCount,
         accessChanges: accessChanges && {
@@ -195,7 +194,7 @@ const importMany = operationKind(
         createdCount,
         updatedCount: updated,
         keptCount: kept,
-        // Operations that fill the tree do not set it.
+        // An import that `steer` adds does not set `dryRun`.
         isDryRun: dryRun === true,
       };
     });

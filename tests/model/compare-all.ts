@@ -14,7 +14,7 @@ import { listTrash } from './model-changes.ts';
 import type { ModelFolder, ModelUser, TreeModel } from './tree-model.ts';
 import type { World } from './world.ts';
 
-/** A query may select 500 fields, and each id takes four. */
+/** A query may select 500 fields, and each id needs four. */
 const idsPerQuery = 100;
 const searchTexts = ['a', 'floor', 'zebra', 'Étage'];
 
@@ -32,8 +32,8 @@ export async function compareEverything(world: World): Promise<void> {
 }
 
 /**
- * Compares everything except the ids, which are many. Each call checks a hundred of them for one user in
- * turn.
+ * Compares everything except most ids, because there are many. Each call compares up to a hundred ids, for
+ * one user in turn.
  */
 export async function comparePart(world: World, round: number): Promise<void> {
   const { users, allFolders } = world.model;

@@ -76,7 +76,7 @@ function expectedGrant(model: TreeModel, { folder, subjectId, level }: DecidingG
   };
 }
 
-/** A manager sees all grants, others their own ones; the newest first. */
+/** A manager sees all grants. Other users see their own. The newest grant is first. */
 export function expectedGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const own = [user.id, ...model.groupsOf(user).map(({ id }) => id)];
   const isManager = model.levelOf(user, folder) >= MANAGE;
@@ -190,7 +190,10 @@ function searchRank(model: TreeModel, user: ModelUser, folder: ModelFolder, text
   return isFound ? 4 + Math.min(...own.map((target) => rankOf(target, end))) : Infinity;
 }
 
-/** The shortest end of the text with three characters that begins with a word, and the words before it. */
+/**
+ * Returns the shortest end of the text that begins with a word and has at least three characters, followed by
+ * the words before it.
+ */
 function endAndWords(text: string): string[] {
   const words = text.split(/[ /]+/).filter((word) => word !== '');
   for (let count = 1; count < words.length; count++) {

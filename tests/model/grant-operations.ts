@@ -15,7 +15,7 @@ import {
 import { levelNames, NONE, type Level, type ModelFolder, type ModelUser } from './tree-model.ts';
 import type { World } from './world.ts';
 
-/** Users and groups: 0 is the administrator, who ignores grants, and 6 does not exist. */
+/** Numbers of users and groups. 0 is the administrator, who needs no grants, and 6 does not exist. */
 const subjects = weighted([12, fc.integer({ min: 1, max: 5 })], [1, fc.constantFrom(0, 6)]);
 
 const grant = operationKind(
@@ -32,12 +32,12 @@ const grant = operationKind(
     const target = { folderId, ...toSubject(world, subject) };
     const input = { ...target, level: levelNames[level] };
     await world.mutate(user, 'grantAccess', input, 'folder{id accessLevel}', () =>
-      left(world, user, grantAccess(world.model, user, { ...target, level })),
+      expectedPayload(world, user, grantAccess(world.model, user, { ...target, level })),
     );
   },
 );
 
-/** Closes a folder that a user could write, so that hidden folders lie among visible ones. */
+/** Hides a folder that a user can write, so that some folders among the visible ones are hidden. */
 const close = operationKind(
   5,
   fc.record({ subject: fc.integer({ min: 1, max: 3 }), at: fc.nat(9_999) }),
@@ -46,7 +46,7 @@ const close = operationKind(
     const target = { folderId: resolveFolderId(world, user, { among: 'writable', at }), userId: user.id };
     const input = { ...target, level: levelNames[NONE] };
     await world.mutate(world.administrator, 'grantAccess', input, 'folder{id accessLevel}', () =>
-      left(
+      expectedPayload(
         world,
         world.administrator,
         grantAccess(world.model, world.administrator, { ...target, level: NONE }),
@@ -66,7 +66,7 @@ const revoke = operationKind(
   async (world, { actor, folder: reference, subject, at }) => {
     const user = findActor(world, actor);
     const granted = world.model.onTree().filter(({ grants }) => grants.size > 0);
-    // Mostly an existing grant.
+    // Usually selects an existing grant.
     const isThere = at % 4 > 0 && granted.length > 0;
     const folder = isThere ? granted[at % granted.length]! : undefined;
     const folderId = folder?.id ?? resolveFolderId(world, user, reference);
@@ -76,7 +76,7 @@ const revoke = operationKind(
     const target = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : toSubject(world, subject);
     const input = { folderId, ...target };
     await world.mutate(user, 'revokeAccess', input, 'folder{id accessLevel}', () =>
-      left(world, user, revokeAccess(world.model, user, input)),
+      expectedPayload(world, user, revokeAccess(world.model, user, input)),
     );
   },
 );
@@ -134,7 +134,7 @@ function toSubject({ model }: World, subject: number): { userId: string } | { gr
 }
 
 /** A user who removes their own access no longer sees the folder. */
-function left({ model }: World, user: ModelUser, folder: ModelFolder) {
+function expectedPayload({ model }: World, user: ModelUser, folder: ModelFolder) {
   const accessLevel = levelNames[model.levelOf(user, folder)];
   return { folder: model.isSeen(user, folder) ? { id: folder.id, accessLevel } : null };
 }

@@ -197,7 +197,7 @@ export function importFolders(
   return { parent, added, ...counts };
 }
 
-/** Level by level, as the server reports the first refusal in this order. */
+/** Visits the trees level by level, because the server reports the first refusal in this order. */
 function findExisting(
   model: TreeModel,
   actor: ModelUser,
@@ -205,7 +205,7 @@ function findExisting(
 ): Map<CheckedTree, ModelFolder> {
   const existing = new Map<CheckedTree, ModelFolder>();
   const level = input.trees.map((tree) => ({ tree, parent: input.parent }));
-  // The loop also visits what it appends.
+  // The loop also visits the items that it appends.
   for (const { tree, parent } of level) {
     const found = [...parent.children].find(({ name }) => name === tree.name);
     if (found && input.onExisting !== 'FAIL' && model.isSeen(actor, found)) {
@@ -309,7 +309,7 @@ function requireVersion({ version }: ModelFolder, { expectedVersion }: Versioned
     throw new ModelRefusal('CONFLICT', version);
 }
 
-/** The name is refused even if the actor does not see the other folder. */
+/** Refuses a name in use, even if the actor does not see the folder that has it. */
 function requireFreeName(parent: ModelFolder, name: string): void {
   if ([...parent.children].some((child) => child.name === name)) throw new ModelRefusal('CONFLICT');
 }

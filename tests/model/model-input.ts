@@ -1,4 +1,4 @@
-/** The inputs of mutations, and the checks of names, texts and trees that need no tree. */
+/** The inputs of mutations, and the checks of inputs that do not depend on the current tree. */
 
 import type { Texts } from './tree-model.ts';
 
@@ -39,7 +39,7 @@ export function checkName(input: string): string {
   return name;
 }
 
-/** Contains only the fields in the input. */
+/** The result contains only the fields in the input. */
 export function checkTexts({ title, icon, description, properties }: TextsInput): Partial<Texts> {
   return {
     ...(title !== undefined && { title: checkLine(title) }),
@@ -73,7 +73,7 @@ export function checkTrees(input: readonly TreeInput[]): CheckedTree[] {
   return trees;
 }
 
-/** Also creates the folders between that are not listed. */
+/** Also adds parent folders that are not in the list. */
 export function parsePaths(list: readonly PathInput[]): CheckedTree[] {
   const tops: CheckedTree[] = [];
   const listed = new Set<CheckedTree>();

@@ -221,7 +221,7 @@ const anyChange = fc.oneof(
   })),
 );
 
-/** During changes by others between pages: a folder whose position does not change appears exactly once. */
+/** Changes the tree between pages. A folder that keeps its position must appear exactly once. */
 const duringChanges = operationKind(
   5,
   fc.record({
@@ -237,7 +237,7 @@ const duringChanges = operationKind(
     let after: string | null = null;
     for (let index = 0; ; index++) {
       const page: Connection | undefined = await readPage(world, list, { first: size, after });
-      if (!page !== !readPositions(list)) disagree('a page amid changes', page, readPositions(list));
+      if (!page !== !readPositions(list)) disagree('a page during changes', page, readPositions(list));
       if (!page) return;
       met.push(...page.edges.map(({ node }) => node.id));
       if (!page.pageInfo.hasNextPage) break;

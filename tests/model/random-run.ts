@@ -11,7 +11,7 @@ import { pagingOperations } from './paging-operations.ts';
 import { readingOperations } from './reading-operations.ts';
 import { Disagreement, World } from './world.ts';
 
-/** Server and model disagree after the last of its operations. */
+/** The server and the model disagree after the last operation. */
 type Failure = AnyFailure<Operation>;
 
 export interface RunResult {
@@ -46,7 +46,7 @@ const operationArbitrary = fc.noBias(
 );
 
 const stepsBetweenComparisons = 50;
-/** In a small tree operations interact more often; in an empty one they have no effect. */
+/** In a small tree, operations interact more often. In an empty tree, they have no effect. */
 const minFolders = 40;
 const maxFolders = 100;
 

@@ -1,6 +1,6 @@
 /**
  * References of random operations to objects that do not exist yet: a number selects one of the objects that
- * exist at run time. So an operation stays valid when earlier ones are removed.
+ * exist at run time. An operation therefore stays valid when earlier ones are removed.
  */
 
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ export function findActor({ model }: World, actor: number): ModelUser {
   return model.users[actor]!;
 }
 
-/** The pool of folders to select from, for example those that the actor sees, and the index in it. */
+/** The pool to select a folder from, for example the folders that the actor sees, and the index in it. */
 export interface FolderReference {
   readonly among: 'root' | 'branches' | 'writable' | 'seen' | 'tree' | 'trash' | 'allFolders' | 'nothing';
   readonly at: number;
@@ -108,10 +108,7 @@ export function expectedVersion(
   return { expectedVersion: version === 'right' ? right : right - 1 };
 }
 
-/**
- * Few names, so that they collide, with all kinds of special treatment: natural order, case folding,
- * escaping.
- */
+/** A few names, so that they collide. They cover natural order, case folding and escaping. */
 const goodNames = [
   ...['a', 'A', 'b', 'e', 'É', 'E\u0301', 'Floor 2', 'Floor 10', 'floor 02', 'x_y', '100%', 'back\\slash'],
   ...['zebra crossing', 'a zebra', '日本', 'ß', '👩‍🔧', ' ', "it's"],

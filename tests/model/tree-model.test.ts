@@ -18,7 +18,7 @@ for (const kind of databaseKinds) {
     for (const seed of seeds) {
       test(`equals the model after each of ${steps} random operations of seed ${seed}`, async () => {
         const { failure } = await runOperations(kind, generateOperations(seed, steps));
-        const again = `To try it again: ${formatCommand('tree', seed, steps)}`;
+        const again = `To reproduce this: ${formatCommand('tree', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

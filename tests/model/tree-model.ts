@@ -114,7 +114,7 @@ export class TreeModel {
       .toSorted((one, other) => other.level - one.level);
   }
 
-  /** Returns the nearest grant, and the highest of several on one folder. */
+  /** Returns the grant on the nearest folder. If this folder has several, returns the highest. */
   decidingGrant(user: ModelUser, folder: ModelFolder | null): DecidingGrant | undefined {
     for (let at = folder; at; at = at.parent) {
       const [highest] = this.grantsFor(user, at);

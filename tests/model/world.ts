@@ -24,7 +24,7 @@ const trashDays = 30;
 export class World {
   readonly model: TreeModel;
   readonly #people: PeopleTestbed;
-  readonly #pairs: Map<string, LoginResponse>;
+  readonly #tokens: Map<string, LoginResponse>;
   readonly #agent = new Agent({ keepAlive: true });
   #requests = 0;
 
@@ -60,7 +60,7 @@ export class World {
 
   private constructor(people: PeopleTestbed, tokens: Map<string, LoginResponse>, model: TreeModel) {
     this.#people = people;
-    this.#pairs = tokens;
+    this.#tokens = tokens;
     this.model = model;
   }
 
@@ -82,12 +82,12 @@ export class World {
     const { testbed } = this.#people;
     testbed.clock.advanceSeconds(seconds);
     this.model.now = testbed.clock.now();
-    for (const [userId, tokens] of this.#pairs) {
+    for (const [userId, tokens] of this.#tokens) {
       const { exp } = JSON.parse(Buffer.from(tokens.authToken.split('.')[1]!, 'base64url').toString()) as {
         exp: number;
       };
       if (this.model.now < (exp - 1) * 1000) continue;
-      this.#pairs.set(userId, (await testbed.refresh(tokens)).json<LoginResponse>());
+      this.#tokens.set(userId, (await testbed.refresh(tokens)).json<LoginResponse>());
     }
   }
 
@@ -97,7 +97,7 @@ export class World {
 
   async execute(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
     this.#requests++;
-    const { authToken } = this.#pairs.get(actor.id)!;
+    const { authToken } = this.#tokens.get(actor.id)!;
     const body = await post(
       this.#agent,
       this.#people.testbed.url,
@@ -108,8 +108,8 @@ export class World {
   }
 
   /**
-   * Sends the query to the server and compares the response with the model: the data, under `field` if it is
-   * set, or the refusal.
+   * Sends the query to the server and compares the data or the refusal with the model. If `field` is set,
+   * compares only this field of the data.
    */
   async compare<Answer>(
     actor: ModelUser,

@@ -1,4 +1,7 @@
-/** Runs every benchmark scenario and checks that it sends the requests of the clients. Asserts no figures. */
+/**
+ * Runs every benchmark scenario and checks that it sends the requests of the clients. Does not check any
+ * figures.
+ */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -32,7 +35,7 @@ const tree: Tree = {
 };
 
 async function bench(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  // Otherwise its servers would run in the test context.
+  // Otherwise, the servers of the benchmark would run in the test context.
   const env = { ...process.env };
   delete env['NODE_TEST_CONTEXT'];
   const command = ['--conditions=espalier-source', join(root, 'bench/bench.ts'), ...args];

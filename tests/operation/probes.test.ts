@@ -150,7 +150,7 @@ for (const kind of databaseKinds) {
       await eventually(async () => {
         await testbed.purge().catch(() => undefined);
         return isLogged('The database does not respond. Requests fail');
-      }, 'it is logged');
+      }, 'the failure is logged');
       isBroken = false;
       await eventually(async () => {
         await testbed.purge();
@@ -169,8 +169,8 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('the folder of the embedded database', () => {
-  test('makes its node not ready when it is moved, explains what to do, and restores it when it is back', async (t) => {
+describe('a node with an embedded database', () => {
+  test('is not ready while the folder of the database is moved away, and explains what to do', async (t) => {
     const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
     t.after(() => testbed.stop());
     const { authToken } = await testbed.logIn();
@@ -183,7 +183,7 @@ describe('the folder of the embedded database', () => {
     assert.equal((await databaseCheck()).isOk, true);
     renameSync(folder, `${folder}.away`);
     try {
-      await eventually(() => ready(503), 'it is not ready');
+      await eventually(() => ready(503), 'the node is not ready');
       const { checks } = (await testbed.send('GET', '/readyz?verbose')).json<{ checks: object }>();
       assert.deepEqual(checks, {
         database: 'failed',
@@ -207,7 +207,7 @@ describe('the folder of the embedded database', () => {
     } finally {
       renameSync(`${folder}.away`, folder);
     }
-    await eventually(() => ready(200), 'it is ready again');
+    await eventually(() => ready(200), 'the node is ready again');
     await testbed.logIn();
     assert.equal((await databaseCheck()).isOk, true);
     const logged = testbed.logLines.map((line) => JSON.parse(line) as { level: number; msg: string });
@@ -224,7 +224,7 @@ describe('the folder of the embedded database', () => {
 
 describe('readiness', () => {
   let app: StubApp;
-  /** Pending reads of the database, which the test answers or leaves waiting. */
+  /** Pending reads of the database. The test answers them or leaves them pending. */
   let reads: { answer: () => void; fail: () => void }[] = [];
   const database = {
     findFault: () => undefined,
@@ -269,7 +269,7 @@ describe('readiness', () => {
     assertNotReady(await again, 'The database does not respond.');
   });
 
-  test('caches its result for a moment, good or bad', async () => {
+  test('caches its result for a short time, even a failure', async () => {
     await start({ timeoutMs: 10_000, cacheMs: 60_000 });
     const probing = probe();
     (await nextRead(1)).fail();
@@ -290,7 +290,7 @@ describe('readiness', () => {
     assert.equal((await probing).status, 200);
   });
 
-  test('ends at once when the node stops, which stays alive until the end', async () => {
+  test('ends immediately when the node begins to stop, although the node stays alive until the end', async () => {
     await start({ timeoutMs: 10_000, cacheMs: 0 });
     const one = await RawConnection.open(app.url);
     const other = await RawConnection.open(app.url);
@@ -306,7 +306,7 @@ describe('readiness', () => {
     };
     const third = await RawConnection.open(app.url);
     third.send(query(app));
-    await eventually(() => calls === 1, 'it is worked on');
+    await eventually(() => calls === 1, 'the query runs');
     const stopped = app.stop();
     await assert.rejects(async () => {
       for (;;) (await RawConnection.open(app.url)).close();
@@ -315,7 +315,7 @@ describe('readiness', () => {
     other.send(get('/livez'));
     // This request arrives after the others, so they have arrived as well.
     third.send(query(app));
-    await eventually(() => calls === 2, 'they have come');
+    await eventually(() => calls === 2, 'all requests have arrived');
     answer();
     for (const connection of [one, other]) {
       const first = await connection.read();

@@ -1,4 +1,4 @@
-/** A process of the program for tests of its start. */
+/** Runs the program in its own process, for tests of its start. */
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';

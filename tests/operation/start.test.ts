@@ -1,4 +1,4 @@
-/** Starts the program as an operator does, as a process, and checks its output and exit codes. */
+/** Starts the program as an operator does, in its own process, and checks its output and exit codes. */
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -33,7 +33,8 @@ describe('espalier serve', () => {
   const run = (args: string[], environment: Record<string, string> = {}) =>
     (started = new ProgramProcess(folder, args, environment)).end();
   /**
-   * Runs a command that ends by itself in the shared host process. A separate test covers exit codes of real processes.
+   * Runs a command in the shared host process. The command must end by itself. Another test covers the exit
+   * codes of real processes.
    */
   const runHosted = (args: string[]) => runInHost(args, {}, folder);
 
@@ -205,7 +206,7 @@ describe('espalier serve', () => {
     assert.equal((await server.end('SIGTERM')).code, 0);
   });
 
-  test('keeps serving if the log cannot be written and no reader takes the output', async () => {
+  test('keeps serving if the log cannot be written and nothing reads the output', async () => {
     const full = openSync('/dev/full', 'w');
     const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, full);
     closeSync(full);
@@ -238,7 +239,7 @@ describe('espalier serve', () => {
     );
   });
 
-  test('warns about a password in the arguments, which the process list shows, and never prints it', async () => {
+  test('warns about a password in the arguments, because other users can read it, and never prints it', async () => {
     const url = 'postgres://me:hunter2@127.0.0.1:1/tree';
     const seen = /--database-url holds a password, which every user of this machine can read/g;
     for (const args of [['serve'], ['migrate'], ['keys', 'list'], ['doctor']]) {
@@ -253,7 +254,7 @@ describe('espalier serve', () => {
     assert.ok(!copied.errors.includes('hunter2'));
   });
 
-  test('stops on an invalid value and names it and the accepted values', async () => {
+  test('stops on an invalid value, and prints it with the accepted values', async () => {
     const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
     assert.equal(code, 2);
     assert.equal(output, '');
@@ -296,7 +297,7 @@ describe('espalier serve', () => {
     writeFileSync(join(folder, 'cert'), cert);
     writeFileSync(join(folder, 'key'), key);
     writeFileSync(join(folder, 'other'), other.private);
-    for (const [certFile, keyFile, complaint] of [
+    for (const [certFile, keyFile, message] of [
       ['missing', 'key', /Cannot read missing \(ESPALIER_TLS_CERT_FILE\): the file does not exist\./],
       ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
       ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
@@ -312,7 +313,7 @@ describe('espalier serve', () => {
       ]);
       assert.equal(code, 1);
       assert.equal(output, '');
-      assert.match(errors, complaint);
+      assert.match(errors, message);
       assert.equal(errors.split('\n').length, 2);
       assert.ok(!existsSync(join(folder, 'espalier-data')));
     }

@@ -1,4 +1,6 @@
-/** The attacks of the abuse scenario: requests that one user with READ access, or an anonymous client, repeats. */
+/**
+ * The attacks of the abuse study: requests that one user with READ access, or an anonymous client, repeats.
+ */
 
 import type { RunQuery } from '../large-tree/estate.ts';
 
@@ -33,7 +35,10 @@ const sameQuery = (query: string): HttpAttack => {
   return { transport: 'http', path: '/graphql', connections, bodyOf: () => body };
 };
 
-/** Runs concurrently at different times, so that responses are read from the database. */
+/**
+ * Ordinary queries for comparison. The connections send them at different times, so that each one reads the
+ * database.
+ */
 export const ordinary = sameQuery(
   '{folder(path: "/Wide"){id name folders(first: 50){items{id name title} pageInfo{hasNextPage}}}}',
 );
@@ -80,13 +85,13 @@ function numbered(count: number, field: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => `a${number}: ${field(number)}`).join(' ');
 }
 
-/** Returns a query of nearly the maximum length that is never sent twice. */
+/** Returns a different query for each number, with nearly the maximum length. */
 function newText(number: number, extra: string): string {
   const field = (index: number) => `folder(path: "/${number} ${index}"){id name title version ${extra}}`;
   return graph(`query Q${number}{${numbered(90, field)}}`);
 }
 
-/** Builds the body once, because the client's time to build it must not be measured. */
+/** Builds the body once, so that the measurement does not include the time to build it. */
 function importOf(): (number: number) => string {
   let body: string | undefined;
   const make = () => {
@@ -100,7 +105,10 @@ function importOf(): (number: number) => string {
   return () => (body ??= make());
 }
 
-/** Creates a folder with many children, and many folders in the trash that the attacker may not restore. */
+/**
+ * Creates a folder with many children, and moves many folders to the trash. The attacker may not restore
+ * them.
+ */
 export async function createAbuseTree(query: RunQuery): Promise<void> {
   const create = 'mutation($name: String!){createFolder(input: {name: $name}){folder{id}}}';
   const fill = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';

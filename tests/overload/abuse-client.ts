@@ -10,14 +10,14 @@ import { serveParent } from '../../bench/child-handlers.ts';
 export interface AbuseInput {
   readonly url: string;
   readonly authToken: string;
-  /** Undefined for the ordinary queries that the attacks are compared with. */
+  /** Undefined for the ordinary queries, which are the baseline. */
   readonly attack: string | undefined;
 }
 
 /** The number of responses by status; for sockets, the number of events. */
 export type AttackCounts = Readonly<Record<string, number>>;
 
-/** The login throttle counts by address, so the attacker uses another address than the other users. */
+/** The login throttle counts attempts by address, so the attacker uses its own address. */
 const localAddress = '127.0.0.2';
 const pauseAfterRefusalMs = 5;
 

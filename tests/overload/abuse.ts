@@ -18,7 +18,7 @@ const maxRatio = 3;
 const measuredMs = 5_000;
 const changeIntervalMs = 250;
 const settleMs = 500;
-/** The share of one core below which the server has finished the work of an attack. */
+/** The server has finished the work of an attack when it uses less than this share of one core. */
 const idleShare = 0.2;
 const maxSettles = 60;
 
@@ -151,7 +151,7 @@ class AbuseBench {
     const refused = Object.keys(measured.statuses).filter((status) => status !== '200');
     if (refused.length > 0) {
       throw new Error(
-        `${attack}: not every request of others succeeded: ${JSON.stringify(measured.statuses)}.`,
+        `${attack}: not every request of other users succeeded: ${JSON.stringify(measured.statuses)}.`,
       );
     }
     return { ...measured, attackCounts, longestPauseMs };

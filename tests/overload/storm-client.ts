@@ -29,7 +29,7 @@ export interface ProbeResults {
 }
 
 export interface BurstInput {
-  /** Queries in turn, each sent by the next user. */
+  /** The queries to send in turn. The next user sends each one. */
   readonly queries: readonly string[];
   /** The number of logins if there are no queries. */
   readonly count: number;

@@ -8,7 +8,7 @@ interface FolderInput {
   readonly folders: FolderInput[];
 }
 
-/** Of the 20,000 folders that a response may contain. */
+/** Nearly the maximum of 20,000 folders in one response. */
 const wide = 19_900;
 const branches = 140;
 const chains = 300;

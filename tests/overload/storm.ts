@@ -1,6 +1,7 @@
 /**
- * Two storms: 200 users log in at once, and 100 of the most expensive queries arrive at once. Measures how long other
- * users wait, compared with the idle server in the same run. Fails if a request outside a storm is refused.
+ * Two storms: 200 users log in at the same time, and 100 of the most expensive queries arrive at the same
+ * time. Measures how long other users wait, compared with the idle server in the same run. Fails if a request
+ * outside a storm is refused.
  */
 
 import { Child } from '../../bench/child.ts';
@@ -70,7 +71,7 @@ class StormBench {
     for (let round = 0; round < Math.min(this.#options.rounds, maxRounds); round++) {
       this.#options.note(`round ${round + 1} begins`);
       phases.idle.push(await this.#phase(probes));
-      // A login would wait in the same queue.
+      // Other logins would wait in the same queue, so they are not measured here.
       const others = probes.filter((kind) => kind !== 'login');
       phases.logins.push(await this.#phase(others, { queries: [], count: loginsAtOnce }));
       phases.queries.push(await this.#phase(probes, { queries, count: queriesAtOnce }));
@@ -121,7 +122,7 @@ class StormBench {
     const { longestPauseMs } = await this.#server.usage();
     const refused = Object.keys(measured.statuses).filter((status) => !['200', '204'].includes(status));
     if (refused.length > 0)
-      throw new Error(`Not every other request succeeded: ${JSON.stringify(measured.statuses)}.`);
+      throw new Error(`Not every request outside the storm succeeded: ${JSON.stringify(measured.statuses)}.`);
     if (burst?.errors[0]) throw new Error(`An expensive query was refused: ${burst.errors[0]}`);
     const p95 = kinds.map((kind) => `${kind} ${percentile(measured.times[kind], 95).toFixed(0)} ms`);
     if (p95.length > 0)
@@ -153,13 +154,17 @@ function burstOf(what: string, phases: readonly Phase[]): Measure[] {
     );
   return [
     { name: `${what}: answered with 200`, unit: '', values: count((status) => status === '200') },
-    { name: `${what}: shed with 503`, unit: '', values: count((status) => status === '503') },
+    { name: `${what}: rejected with 503`, unit: '', values: count((status) => status === '503') },
     {
-      name: `${what}: anything else`,
+      name: `${what}: other responses`,
       unit: '',
       values: count((status) => status !== '200' && status !== '503'),
     },
-    { name: `${what}: until the last answer`, unit: 'ms', values: phases.map(({ burst }) => burst!.lastMs) },
+    {
+      name: `${what}: time to the last response`,
+      unit: 'ms',
+      values: phases.map(({ burst }) => burst!.lastMs),
+    },
   ];
 }
 

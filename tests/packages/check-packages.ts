@@ -12,7 +12,7 @@ import { rolldown } from 'rolldown';
 import { serveAndStop } from './installed-server.ts';
 import { build, pack, readJson, root, run, type Manifest, type PackedPackage } from './packed.ts';
 
-/** Node 24 and no program of the repository. */
+/** A PATH with Node 24 and without the programs of this repository. */
 const path = [
   join(root, 'node_modules/node/bin'),
   ...process.env['PATH']!.split(delimiter).filter((entry) => !entry.includes('node_modules')),
@@ -24,13 +24,13 @@ import { startServer, type RunningServer, type ServerOptions } from 'espalier';
 
 const code: RefusalCode = 'NOT_FOUND';
 export const reason: string = refusals[code];
-export const pair: LoginResponse = { authToken: 'a', expires_in: 600, refreshToken: 'r' };
-// @ts-expect-error a number is no token
+export const tokens: LoginResponse = { authToken: 'a', expires_in: 600, refreshToken: 'r' };
+// @ts-expect-error a number is not a token
 export const wrong: LoginResponse = { authToken: 1, expires_in: 600, refreshToken: 'r' };
 export const start: (options: ServerOptions) => Promise<RunningServer> = startServer;
 `;
 
-/** For a browser or Node, with the types of either. */
+/** Code for a browser or Node. It must compile with the types of either. */
 const clientConsumer = `
 import { createClient, EspalierError, memoryStorage, tabStorage, apolloOptions, authorizedFetch, urqlOptions } from '@espalier/client';
 import type { Client, ErrorCode, Folder, GraphDocument, TokenStorage, TreeChange, WatchedTree } from '@espalier/client';
@@ -91,7 +91,7 @@ describe('packages installed by npm in an empty folder', () => {
     const lock = readJson(join(folder, 'node_modules/.package-lock.json')) as { packages: object };
     const scripted = Object.keys(lock.packages).filter((name) => {
       const { scripts = {}, gypfile } = readJson(join(folder, name, 'package.json')) as Manifest;
-      // npm compiles every package with such a file, unless the package disables it.
+      // npm compiles every package with a binding.gyp, unless the package disables it.
       const isCompiled = gypfile !== false && existsSync(join(folder, name, 'binding.gyp'));
       return isCompiled || ['preinstall', 'install', 'postinstall'].some((script) => script in scripts);
     });
@@ -121,7 +121,7 @@ describe('packages installed by npm in an empty folder', () => {
     );
   });
 
-  test('contain a client that works in a program of its own', async () => {
+  test('contain a client that works in another program', async () => {
     const target = join(folder, 'client');
     mkdirSync(target);
     writeFileSync(join(target, 'program.mjs'), clientProgram);
@@ -172,7 +172,7 @@ describe('packages installed by npm in an empty folder', () => {
     };
     const minimal = await bundle('createClient');
     for (const [name, mark] of [...Object.entries(marks), ['tabStorage', 'BroadcastChannel']] as const) {
-      assert.ok(!minimal.includes(mark), `createClient brings ${name} along`);
+      assert.ok(!minimal.includes(mark), `the bundle of createClient contains ${name}`);
       assert.ok((await bundle(name)).includes(mark), name);
     }
   });

@@ -1,4 +1,4 @@
-/** Describes the faults of a package. Without faults it can be published. */
+/** Finds the faults of a package. A package without faults can be published. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -38,24 +38,25 @@ function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<str
   require(manifest.private !== true, 'is private');
   require(!!manifest.description, 'has no description');
   require(manifest.license === 'Apache-2.0', 'has another license');
-  require(manifest.type === 'module', 'is not of ES modules');
-  require(!!manifest.engines?.node, 'does not say which Node it needs');
+  require(manifest.type === 'module', 'does not contain ES modules');
+  require(!!manifest.engines?.node, 'does not declare which Node it needs');
   require(!!manifest.files, 'does not list its files');
   require(scripts['prepack'] === 'npm run build', 'is not built when it is packed');
   // npm publishes a new scoped package privately by default.
   require(!name.startsWith('@') || manifest.publishConfig?.access === 'public', 'would not be public');
   for (const script of installScripts) require(!(script in scripts), `has the script ${script}`);
-  require(new Set(versions.values()).size === 1, `has the version ${version}, others have another`);
+  require(new Set(versions.values()).size ===
+    1, `has the version ${version}, but other packages have another version`);
   for (const [other, range] of Object.entries(dependencies)) {
     const own = versions.get(other);
-    require(own === undefined || own === range, `wants ${other} ${range}, which is at ${own}`);
+    require(own === undefined || own === range, `requires ${other} ${range}, but its version is ${own}`);
   }
   return faults;
 }
 
 /** Each entry point of these packages is bundled into one small module, because browsers load it. */
 const bundled = new Set(['@espalier/client']);
-/** Built into files with generated names, which are its whole content. */
+/** The console consists only of built files with generated names. */
 const isPage = (name: string) => name === '@espalier/console';
 const siteFolder = 'dist/site/';
 
@@ -93,11 +94,13 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
   const license = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
   return [
     ...[...expected].filter((name) => !files.includes(name)).map((name) => `lacks ${name}`),
-    ...files.filter((name) => !expected.has(name) && !isListed(name)).map((name) => `holds ${name}`),
+    ...files
+      .filter((name) => !expected.has(name) && !isListed(name))
+      .map((name) => `contains the unexpected file ${name}`),
     ...listed
       .filter((each) => !files.some((name) => name === each || name.startsWith(`${each}/`)))
       .map((name) => `lacks ${name}`),
-    ...(license === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has another text of the license']),
+    ...(license === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has a different license text']),
   ];
 }
 
@@ -109,7 +112,7 @@ function faultsOfTargets({ workspace, manifest, files }: PackedPackage): string[
     if (conditions.includes(sourceCondition)) {
       if (!existsSync(join(root, workspace, path))) faults.push(`has no source ${target}`);
     } else if (!files.includes(path)) {
-      faults.push(`exports ${target}, which it lacks`);
+      faults.push(`exports the missing file ${target}`);
     } else if (path.endsWith('.js') && !files.includes(path.replace(/js$/, 'd.ts'))) {
       faults.push(`exports ${target} without types`);
     }
@@ -135,7 +138,7 @@ function targetsOf(exports: Exports, conditions: string[] = []): { conditions: s
   );
 }
 
-/** Checks that every import is a dependency. In the repository a missing one would not be noticed. */
+/** Checks that every import is a dependency. In the repository, imports work even without one. */
 function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
   const dependencyNames = new Set([
     manifest.name,
@@ -151,7 +154,7 @@ function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
       if (!specifier || specifier.startsWith('.') || isBuiltin(specifier)) continue;
       const dependency = /^(@[^/]+\/)?[^/]+/.exec(specifier)![0];
       if (!dependencyNames.has(dependency))
-        faults.add(`imports ${dependency} in ${name}, and does not depend on it`);
+        faults.add(`imports ${dependency} in ${name}, but does not depend on it`);
     }
   }
   return [...faults];
@@ -164,7 +167,7 @@ function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
   const texts = files.filter((name) => /\.(js|ts|css|html|json)$/.test(name));
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   return [
-    ...(isPage(manifest.name) ? maps.map((name) => `holds ${name}`) : []),
+    ...(isPage(manifest.name) ? maps.map((name) => `contains the unexpected file ${name}`) : []),
     ...ownMaps.flatMap((name) => faultsOfMap(name, read(name))),
     ...[...texts, ...ownMaps].flatMap((name) => {
       const text = read(name);

@@ -1,6 +1,6 @@
 /**
- * Each package is ready to be published, and the server starts from the packages alone. This is the short form of `npm
- * run check:packages`, which installs them from a registry.
+ * Each package is ready to be published, and the server starts from the packages alone. `npm run
+ * check:packages` tests more: it installs them with npm.
  */
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import { serveAndStop } from './installed-server.ts';
 import { findFaults } from './package-rules.ts';
 import { build, pack, root, run, type PackedPackage } from './packed.ts';
 
-/** The compressed size of its module without dependencies. */
+/** The maximum compressed size of the client module, without dependencies. */
 const maxClientBytes = 13_000;
 
 describe('packages', () => {
@@ -42,7 +42,7 @@ describe('packages', () => {
     );
   });
 
-  test('are refused with an extra or missing script, file or import', () => {
+  test('have faults if a script, file or dependency is extra or missing', () => {
     const packed = packages.find(({ manifest }) => manifest.name === 'espalier')!;
     const dependencies = { ...packed.manifest.dependencies };
     delete dependencies['ws'];
@@ -58,17 +58,17 @@ describe('packages', () => {
     assert.deepEqual(faults.slice(0, 8), [
       'is not built when it is packed',
       'has the script postinstall',
-      `wants @espalier/contract ${packed.manifest.version}, which is at 0.0.0`,
+      `requires @espalier/contract ${packed.manifest.version}, but its version is 0.0.0`,
       'lacks LICENSE',
       'lacks dist/index.d.ts',
-      'holds dist/old.js.map',
-      'exports ./dist/index.d.ts, which it lacks',
+      'contains the unexpected file dist/old.js.map',
+      'exports the missing file ./dist/index.d.ts',
       'exports ./dist/index.js without types',
     ]);
-    assert.match(faults.slice(8).join('\n'), /^(imports ws in \S+, and does not depend on it\n?)+$/);
+    assert.match(faults.slice(8).join('\n'), /^(imports ws in \S+, but does not depend on it\n?)+$/);
   });
 
-  test('are refused if they refer to sources or contain the build path', () => {
+  test('have faults if they refer to sources or contain the build path', () => {
     const packed = packages.find(({ manifest }) => manifest.name === '@espalier/console')!;
     const file = join(packed.folder, 'dist/spoiled.js');
     writeFileSync(file, `// ${root}/console\n//# sourceMappingURL=spoiled.js.map\n`);
@@ -76,13 +76,13 @@ describe('packages', () => {
     const faults = findFaults(spoiled, new Map([['@espalier/console', packed.manifest.version]]));
     rmSync(file);
     assert.deepEqual(faults, [
-      'holds dist/spoiled.js.map',
+      'contains the unexpected file dist/spoiled.js.map',
       'names a source map in dist/spoiled.js',
       'contains the build path in dist/spoiled.js',
     ]);
   });
 
-  test('are refused if a source map lacks a source or is not named', () => {
+  test('have faults if a source map lacks a source or no file names it', () => {
     const packed = packages.find(({ manifest }) => manifest.name === '@espalier/client')!;
     const versions = new Map([['@espalier/client', packed.manifest.version]]);
     const path = (name: string) => join(packed.folder, 'dist', name);

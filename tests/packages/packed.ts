@@ -40,7 +40,7 @@ export interface PackedPackage {
   readonly folder: string;
 }
 
-/** In the order of package.json: dependencies first. */
+/** Returns the workspaces in the order of package.json, which lists dependencies first. */
 export function workspaces(): readonly string[] {
   return (readJson(join(root, 'package.json')) as { workspaces: string[] }).workspaces;
 }
@@ -50,8 +50,8 @@ export function readJson(file: string): unknown {
 }
 
 /**
- * Runs `npm run build`. Without the type check it takes half the time. The console is rebuilt only if it has changed,
- * because other tests serve it at the same time.
+ * Runs `npm run build`. Without the type check, the build takes half the time. Rebuilds the console only if
+ * it has changed, because other tests serve it at the same time.
  */
 export async function build({ checksTypes }: { checksTypes: boolean }): Promise<void> {
   await run(process.execPath, [join(root, 'console/build-when-stale.ts')], root);

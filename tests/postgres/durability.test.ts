@@ -1,4 +1,7 @@
-/** Acknowledged changes are synced, whatever the server settings are. If that is impossible, the operator is warned. */
+/**
+ * Acknowledged changes are synced, whatever the settings of PostgreSQL are. If that is impossible, the node
+ * logs a warning.
+ */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -115,7 +118,7 @@ describe(`durability on ${postgres.name}`, () => {
   });
 });
 
-/** A terminated connection is noticed only when it is used. */
+/** The pool detects a terminated connection only when it uses the connection. */
 async function retryUntilAnswered<T>(work: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** A database that stops and returns: responses stay truthful, and no restart is needed. */
+/** A database that stops and returns: responses stay correct, and the node needs no restart. */
 
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,7 +28,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     graph = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
   });
   after(async () => {
-    // Undefined if it could not be started.
+    // The testbed is undefined if it did not start.
     await (testbed as Testbed | undefined)?.stop();
     await server.remove();
   });
@@ -93,7 +93,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     for (let count = 0; count < 20; count++) {
       assertUnavailable(await testbed.query('{folder{name}}', graph.authToken));
     }
-    // The first requests meet open connections and fail with another cause.
+    // The first requests use open connections and fail with a different cause.
     assert.ok(causes() - causesBefore <= 2, `${causes() - causesBefore} of 20`);
     const ready = await testbed.send('GET', '/readyz');
     assert.equal(ready.status, 503);
@@ -137,7 +137,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     });
     await server.restart();
     await waitUntilReady(10_000);
-    await eventually(async () => isDeepStrictEqual(await checks(), fine), 'all is well');
+    await eventually(async () => isDeepStrictEqual(await checks(), fine), 'all checks succeed');
     assert.equal((await names()).includes('on its way'), false);
   });
 
@@ -148,11 +148,11 @@ describe('a node that loses its database on PostgreSQL', () => {
     // Matches the connections of the node, not the blocker: ending the blocker could let the query finish first.
     const isNode = `datname = 'nodes' and application_name = 'espalier'`;
     const isStuck = `select from pg_stat_activity where ${isNode} and wait_event_type = 'Lock'`;
-    await eventually(async () => (await runStatement(isStuck)) > 0, 'a query that waits');
+    await eventually(async () => (await runStatement(isStuck)) > 0, 'the query waits for the lock');
     await runStatement(`select pg_terminate_backend(pid) from pg_stat_activity where ${isNode}`);
     assertUnavailable(await waiting);
     await blocker.end();
-    // The node may notice only now that its other connections are gone.
+    // The node may detect only now that its other connections were terminated.
     await waitUntilReady(5_000);
     assert.equal((await names()).includes('before'), true);
   });

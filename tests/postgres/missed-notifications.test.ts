@@ -1,4 +1,4 @@
-/** A node that receives no notifications polls. A missed notification costs time, never a change. */
+/** A node that receives no notifications polls. A missed notification delays a change but never loses it. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Errors of a configured database: one line with the problem and a fix. */
+/** Errors when the server opens its database: one line with the problem and a fix. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -76,7 +76,7 @@ describe('opening a PostgreSQL database', () => {
       return true;
     });
 
-  test('creates the schema in an empty database, which can be opened again', async () => {
+  test('creates the schema in an empty database, and opens this database again', async () => {
     const name = await create();
     await openAndCheckTls(urlOf(name));
     await openAndCheckTls(urlOf(name, (url) => (url.protocol = 'postgresql:')));

@@ -1,4 +1,4 @@
-/** The service works behind a proxy that pools transactions, with a small delay. */
+/** The server works behind a transaction pooler, where changes of another node arrive with a small delay. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     assert.equal((answers[0] as { search: { totalCount: number } }).search.totalCount, 30);
   });
 
-  test('have one winner of a refresh', async () => {
+  test('let exactly one of several concurrent refreshes succeed', async () => {
     const tokens = await testbeds[0].testbed.logIn();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => testbeds[index % 2]!.testbed.refresh(tokens)),
@@ -51,7 +51,7 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  test('send changes of each other without listening', async () => {
+  test('send changes made at the other node without listening', async () => {
     const [one, other] = testbeds;
     const socket = await SocketClient.connect(other.testbed.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');

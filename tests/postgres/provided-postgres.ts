@@ -26,7 +26,7 @@ export function providedPostgresUrl(): string {
   const url = process.env[variable];
   if (url) return url;
   throw new Error(
-    `There is no PostgreSQL to test on: run npm test -- <file>, which brings one, or name one in ${variable}.`,
+    `There is no PostgreSQL for the tests. Run npm test -- <file>, which starts one, or set ${variable} to the URL of a server.`,
   );
 }
 

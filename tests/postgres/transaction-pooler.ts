@@ -1,6 +1,6 @@
 /**
- * A proxy that pools transactions, like PgBouncer: each transaction of a client uses the connection that was idle for
- * the longest time. State on a connection is not found again.
+ * A proxy that pools transactions, like PgBouncer: each transaction of a client uses the connection that was
+ * idle for the longest time. The next transaction does not find the connection state of the last one.
  */
 
 import { once } from 'node:events';
@@ -129,7 +129,7 @@ class Frames {
   }
 }
 
-/** A logged-in connection as a raw socket. */
+/** Returns a logged-in connection as a raw socket. */
 async function connectUpstream(url: string): Promise<Socket> {
   const client = new pg.Client(url);
   await client.connect();

@@ -1,6 +1,6 @@
 /**
- * A reporter for `node --test`. It counts tests by database, which it reads from the titles, and lists tests that run
- * on one database only. https://nodejs.org/api/test.html#custom-reporters
+ * A reporter for `node --test`. It counts tests by database, using the database names in their titles, and
+ * lists tests that run on one database only. https://nodejs.org/api/test.html#custom-reporters
  */
 
 import { relative } from 'node:path';
@@ -32,7 +32,7 @@ export default async function* countReporter(events: AsyncIterable<TestEvent>): 
     results.push({ outcome, file: data.file ?? '', titles: titles.slice(0, data.nesting + 1) });
   }
   yield* formatTable(results);
-  // A run that selects the tests of one database needs no such list.
+  // Prints no lists if the run selects the tests of one database.
   const used = new Set(results.map(({ titles }) => databaseOf(titles)));
   if (names.every((name) => used.has(name))) for (const name of names) yield* listOnlyOn(name, results);
 }

@@ -1,7 +1,7 @@
 /**
- * Chooses the folder for the databases of a test run: in memory if enough is free.
- * There SQLite commits sync at once, and creating a PostgreSQL database, a copy of 300 files, takes a third of the CPU
- * time. The tests are the same.
+ * Chooses the folder for the databases of a test run: in memory if enough memory is free. In memory, SQLite
+ * commits sync immediately, and creating a PostgreSQL database, a copy of 300 files, takes a third of the CPU
+ * time.
  */
 
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Programs that tests run and npm does not install, with their Debian packages.
- * The test command installs packages that the selected tests need, if it may. Otherwise it prints the command to run.
+ * The programs that tests need and npm does not install, with their Debian packages. As root, the test
+ * command installs the packages that the selected tests need. Otherwise, it prints the command to run.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -56,9 +56,9 @@ export function providePackages(tests: readonly string[]): void {
   if (missing.length === 0) return;
   const list = missing.join(', ');
   if (process.getuid?.() !== 0 || !onPath('apt-get')) {
-    throw new Error(`Tests need ${list}, not on this machine. ${howToGet(missing)}`);
+    throw new Error(`Tests need ${list}, and this machine does not have it. ${howToGet(missing)}`);
   }
-  console.log(`Installing ${list} with apt-get: tests need it, and it is not on this machine.`);
+  console.log(`Installing ${list} with apt-get, because tests need it.`);
   install(missing);
 }
 
@@ -66,7 +66,7 @@ function findProgram({ commands, variable }: DebianPackage): string | undefined 
   const override = variable && process.env[variable];
   if (!override) return commands.map(onPath).find((path) => path !== undefined);
   if (isProgram(override)) return override;
-  throw new Error(`${variable} names ${override}, which is no program that can be run.`);
+  throw new Error(`${variable} names ${override}, which is not an executable program.`);
 }
 
 function onPath(command: string): string | undefined {
@@ -112,6 +112,6 @@ function howToGet(missing: readonly PackageName[]): string {
   const names = missing.join(' ');
   const otherwise = entries
     .filter(([name, { variable }]) => variable && missing.includes(name))
-    .map(([, { variable }]) => `, or name one: ${variable}=/path/to/it`);
+    .map(([, { variable }]) => `, or set ${variable} to its path`);
   return `Install what is missing: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names}${otherwise.join('')}`;
 }

@@ -9,7 +9,7 @@ export const timesVariable = 'ESPALIER_TEST_TIMES';
 export interface FileTimes {
   readonly file: string;
   readonly seconds: number;
-  /** CPU time of all threads and of the child processes whose exit the process has seen. */
+  /** CPU time of all threads and of the child processes that have ended. */
   readonly cpuSeconds: number;
 }
 
@@ -24,7 +24,7 @@ export function formatSlowestFiles(folder: string): string {
   const line = (seconds: string, cpu: string, file: string) =>
     `${seconds.padStart(7)} ${cpu.padStart(7)}  ${file}\n`;
   return [
-    `\n${line('Seconds', 'CPU', 'of the files that took most')}`,
+    `\n${line('Seconds', 'CPU', 'of the slowest files')}`,
     ...slowest.map(({ seconds, cpuSeconds, file }) => line(seconds.toFixed(1), cpuSeconds.toFixed(1), file)),
   ].join('');
 }

@@ -1,4 +1,4 @@
-/** How a full run groups its files. Each file runs exactly once. */
+/** Groups of test files for a full run. Each file runs exactly once. */
 
 import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ describe('test file groups', () => {
     );
   });
 
-  test('are few, with slow files alone and first', () => {
+  test('are few, and begin with a group of its own for each slow file', () => {
     const groups = groupFiles(files, () => '');
     assert.deepEqual(groups[0], ['tests/console/axe.test.ts']);
     assert.deepEqual(
@@ -31,7 +31,7 @@ describe('test file groups', () => {
     assert.ok(groups.length < files.length / 2, `${groups.length} of ${files.length}`);
   });
 
-  test('leave a file alone that has hooks for its whole process, or changes it', () => {
+  test('contain no other file if a file has hooks outside a suite or changes its process', () => {
     const file = 'tests/people/people.test.ts';
     const aloneWith = (text: string) =>
       groupFiles(files, (each) => (each === file ? text : '')).some((group) => group.join() === file);
@@ -58,7 +58,7 @@ describe('test file groups', () => {
       assert.equal(aloneWith(text), true, text);
   });
 
-  test('are written as files that import them in starting order', () => {
+  test('are written as files in starting order that import the test files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-groups-'));
     try {
       writeGroups(patterns, join(folder, 'groups'));

@@ -1,6 +1,6 @@
 /**
- * Decides which test files of a full run share a process and in which order they start.
- * Loading and warming up the server takes each process one or two seconds, so small files together take half the time.
+ * Decides which test files of a full run share a process and in which order they start. Each process takes
+ * one or two seconds to load and warm up the server, so sharing it halves the time of small files.
  */
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -49,8 +49,8 @@ const maxOtherFiles = 14;
 const maxBrowserFiles = 5;
 
 /**
- * Matches files with hooks outside a suite and files that change the state of their process, as both affect the next
- * file. Reading process state, starting processes and sending them signals is harmless.
+ * Matches files with hooks outside a suite and files that change the state of their process, because both
+ * affect the next file. Reading process state, starting processes and sending them signals is harmless.
  */
 const affectsProcess = new RegExp(
   [

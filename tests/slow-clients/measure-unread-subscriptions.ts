@@ -29,7 +29,7 @@ const wide =
 const narrow = 'subscription{folderChanges{kind folder{name}}}';
 
 const deadline = setTimeout(() => {
-  console.error('It took too long.');
+  console.error(`The measurement did not end within ${timeoutMs / 60_000} minutes.`);
   process.exit(1);
 }, timeoutMs);
 const database = await sqlite.create();
@@ -80,7 +80,7 @@ try {
     for (let id = 0; id < perSocket; id++) client.start(String(id), wide);
     await eventually(
       async () => (await openSubscriptions()) >= opened + perSocket,
-      'all are subscribed',
+      'all subscriptions of the socket are open',
       60_000,
     );
   }
@@ -98,7 +98,10 @@ try {
   );
   newer.start('1', narrow);
   older.start('1', narrow);
-  await eventually(async () => (await openSubscriptions()) >= subscriptions + 3, 'the others are subscribed');
+  await eventually(
+    async () => (await openSubscriptions()) >= subscriptions + 3,
+    'the subscriptions of the other users are open',
+  );
   const readers: (() => Promise<unknown>)[] = [
     async () => (await newer.next()).payload,
     async () => (await older.next()).payload,
@@ -112,23 +115,23 @@ try {
     for (const read of readers) {
       const received = JSON.stringify(await read());
       const expected = JSON.stringify({ data: { folderChanges: { kind: 'CREATE', folder: { name } } } });
-      if (received !== expected) throw new Error(`Instead of ${expected} another user got ${received}`);
+      if (received !== expected) throw new Error(`Another user received ${received} instead of ${expected}`);
     }
     times.push(performance.now() - start);
   }
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(0);
   console.log(
-    `${changes} changes, each received by ${readers.length} other users: from the request to the last of them p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, at most ${at(1)} ms.`,
+    `${changes} changes, each received by ${readers.length} other users: time from the request to the last of them: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, at most ${at(1)} ms.`,
   );
   console.log(`${await openSubscriptions()} subscriptions are still open; ${memory()}`);
   for (const { socket } of silent) socket.terminate();
   for (const { socket } of [newer, older]) socket.terminate();
   events.disconnect();
   await eventually(async () => (await openSubscriptions()) === 0, 'all subscriptions end', 60_000);
-  console.log(`After all have left: ${memory()}`);
+  console.log(`After all clients have disconnected: ${memory()}`);
 } catch (error) {
-  // Logged before stopping the server can cause further errors.
+  // Logs the error first, because stopping the server can cause further errors.
   console.error(
     error,
     node.hasEnded ? 'The server has ended.' : 'The server is alive.',

@@ -1,7 +1,7 @@
 /**
- * `npm run lab -- slow-clients --clients 1000 --rounds 5`: measures how slow clients affect others. Rounds without
- * and with slow clients alternate, so that other load affects both. Fails if a request of another client fails, or if a
- * slow client is not disconnected in the end.
+ * `npm run lab -- slow-clients --clients 1000 --rounds 5`: measures how slow clients affect other clients.
+ * Rounds without and with slow clients alternate, so that other load affects both. Fails if a request of
+ * another client fails. In the end, waits until the server has disconnected every slow client.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { SlowCrowd, slowBehaviors } from './slow-crowd.ts';
 
 const values = parseScriptOptions(
-  'npm run lab -- slow-clients [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
+  'npm run lab -- slow-clients [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nMeasures how clients that send one byte every few seconds affect other clients.',
   ['clients', 'rounds', 'requests', 'every-seconds'],
 );
 const clients = Number(values.clients ?? 1_000);
@@ -31,7 +31,7 @@ const node = await NodeProcess.start({
 try {
   const api = new ApiClient(node.url);
   const authToken = await api.logIn(administrator);
-  const crowdOptions = { clients, everyMs: intervalMs, manners: slowBehaviors(authToken) };
+  const crowdOptions = { clients, everyMs: intervalMs, behaviors: slowBehaviors(authToken) };
   const without: number[] = [];
   const withThem: number[] = [];
   const cpu = { without: 0, withThem: 0 };
@@ -46,7 +46,7 @@ try {
     const stillConnected = crowd.openCount;
     crowd.close();
     console.log(
-      `round ${round + 1} of ${rounds}: ${stillConnected} of ${clients} slow clients were there to its end`,
+      `round ${round + 1} of ${rounds}: ${stillConnected} of ${clients} slow clients were still connected at its end`,
     );
   }
 
@@ -58,7 +58,7 @@ try {
   const counts = [...new Set(ends)].map((end) => `${ends.filter((each) => each === end).length} × ${end}`);
 
   console.log(
-    `\n${clients} slow clients, a byte every ${intervalMs / 1000} s; ${without.length} requests without them, ${withThem.length} with them, ${concurrency} at a time: all answered well.`,
+    `\n${clients} slow clients, a byte every ${intervalMs / 1000} s; ${without.length} requests without them, ${withThem.length} with them, ${concurrency} at a time: all succeeded.`,
   );
   console.log(`without: p50 ${at(without, 0.5)} ms, p95 ${at(without, 0.95)} ms`);
   console.log(`with:    p50 ${at(withThem, 0.5)} ms, p95 ${at(withThem, 0.95)} ms`);
@@ -66,7 +66,7 @@ try {
   console.log(
     `CPU of the server without other requests: without ${share(cpu.without)} of a core, with ${share(cpu.withThem)}.`,
   );
-  console.log(`All were cut after ${seconds} s: ${counts.join(', ')}.`);
+  console.log(`The server disconnected all slow clients within ${seconds} s: ${counts.join(', ')}.`);
 } finally {
   await node.stop();
   await database.remove();

@@ -15,15 +15,19 @@ export function slowBehaviors(authToken: string): SlowBehavior[] {
   const authorized = `${head('/graphql')}Authorization: Bearer ${authToken}\r\n`;
   return [
     { name: 'silent', start: '', drip: '' },
-    { name: 'amid its headers', start: `${head('/login')}X-Slow: `, drip: 'x' },
-    { name: 'amid a login', start: `${head('/login')}Content-Length: 4000\r\n\r\n{"username":"`, drip: 'x' },
+    { name: 'during its headers', start: `${head('/login')}X-Slow: `, drip: 'x' },
     {
-      name: 'amid a query',
+      name: 'during a login',
+      start: `${head('/login')}Content-Length: 4000\r\n\r\n{"username":"`,
+      drip: 'x',
+    },
+    {
+      name: 'during a query',
       start: `${authorized}Content-Length: 4000000\r\n\r\n{"query":"`,
       drip: 'x',
     },
     {
-      name: 'amid a query in chunks',
+      name: 'during a query in chunks',
       start: `${authorized}Transfer-Encoding: chunked\r\n\r\n`,
       drip: '1\r\nx\r\n',
     },
@@ -31,7 +35,7 @@ export function slowBehaviors(authToken: string): SlowBehavior[] {
 }
 
 /** The status of the response, or that the connection was closed without one. */
-export type SlowEnd = `${number}` | 'hung up';
+export type SlowEnd = `${number}` | 'closed without a response';
 
 export class SlowCrowd {
   readonly #sockets: Socket[] = [];
@@ -40,11 +44,11 @@ export class SlowCrowd {
 
   static async open(
     url: string,
-    { clients, everyMs, manners }: { clients: number; everyMs: number; manners: readonly SlowBehavior[] },
+    { clients, everyMs, behaviors }: { clients: number; everyMs: number; behaviors: readonly SlowBehavior[] },
   ): Promise<SlowCrowd> {
     const crowd = new SlowCrowd();
     for (let index = 0; index < clients; index++) {
-      await crowd.#add(url, manners[index % manners.length]!, everyMs, (index / clients) * everyMs);
+      await crowd.#add(url, behaviors[index % behaviors.length]!, everyMs, (index / clients) * everyMs);
     }
     return crowd;
   }
@@ -63,7 +67,9 @@ export class SlowCrowd {
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     let received = '';
     socket.setEncoding('latin1').on('data', (text: string) => (received += text));
-    this.ends.push(once(socket, 'close').then(() => (received.slice(9, 12) || 'hung up') as SlowEnd));
+    this.ends.push(
+      once(socket, 'close').then(() => (received.slice(9, 12) || 'closed without a response') as SlowEnd),
+    );
     await once(socket, 'connect');
     this.#sockets.push(socket);
     socket.write(start);

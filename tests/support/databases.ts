@@ -80,8 +80,8 @@ async function fastStrategy(): Promise<string> {
 }
 
 /**
- * Ends the sessions that are still connected. Only a superuser may end a running vacuum, so other users drop without
- * force.
+ * Drops the database and ends its open sessions. Only a superuser may end a running vacuum. If one runs,
+ * drops without force.
  */
 async function drop(name: string): Promise<void> {
   try {

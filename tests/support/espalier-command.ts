@@ -1,4 +1,6 @@
-/** Runs the program as an operator does: as a command in a process of its own. Returns its output and exit code. */
+/**
+ * Runs the program as an operator does: as a command in its own process. Returns its output and exit code.
+ */
 
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

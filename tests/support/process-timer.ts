@@ -1,6 +1,6 @@
 /**
- * Measures time for limits such as "within a second" and leaves out the time that a busy machine gives to other
- * processes. On an idle machine it equals the elapsed time.
+ * Measures time for limits such as "within a second", without the time that a busy machine gives to other
+ * processes. On an idle machine, the result equals the elapsed time.
  */
 
 const tickMs = 5;

@@ -37,8 +37,8 @@ export class RawConnection {
   }
 
   /**
-   * Sends the characters unchanged and reads one response. Returns undefined if the server closed the connection
-   * without one.
+   * Sends the characters unchanged and reads one response. Returns undefined if the server closed the
+   * connection without a response.
    */
   async exchange(request: string): Promise<RawResponse | undefined> {
     this.send(request);

@@ -46,7 +46,7 @@ export interface TestbedOptions {
   readonly purgesByTimer?: boolean;
   /** Logs and counts a failing query plan, like a production server. By default a failing plan fails the request. */
   readonly mayPlansFail?: boolean;
-  /** Receives the statements of requests. Excludes the node's own polling of the journal and of keys. */
+  /** Receives the statements of requests, without the statements that read new journal entries. */
   readonly onStatement?: (text: string) => void;
 }
 

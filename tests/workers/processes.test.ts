@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
       testbed = await WorkersTestbed.start(kind, { LOG_LEVEL: 'debug' });
       token = (await testbed.logIn()).authToken;
       await testbed.connectToEach(token);
-      await eventually(() => testbed.processes.length === 2, 'both have logged something');
+      await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
     });
     afterEach(() => testbed.stop());
 
@@ -124,7 +124,7 @@ describe('two workers on SQLite', () => {
     await database.remove();
   });
 
-  test('report not ready until the port is closed, and exit at once with 143 on a second signal', async () => {
+  test('report not ready until the port is closed, and exit immediately with 143 on a second signal', async () => {
     const settings = { WORKERS: '2', STOP_DELAY_SECONDS: '600' };
     node = await NodeProcess.start({ databaseUrl: database.url, settings });
     node.signal('SIGTERM');
@@ -152,7 +152,7 @@ describe('two workers on SQLite', () => {
     });
   }
 
-  test('report a taken port like a single process, and no process stays', async () => {
+  test('report a port in use like a single process, and leave no process', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -178,7 +178,7 @@ test('reports that workers can no longer start, and exits with 1', async () => {
   const testbed = await WorkersTestbed.start(sqlite, { LOG_LEVEL: 'debug' });
   const { node, database } = testbed;
   await testbed.connectToEach((await testbed.logIn()).authToken);
-  await eventually(() => testbed.processes.length === 2, 'both have logged something');
+  await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
   const file = database.url.slice('sqlite:'.length);
   for (const pid of testbed.processes) process.kill(pid, 'SIGKILL');
   rmSync(`${file}-wal`);

@@ -48,7 +48,7 @@ export class WorkersTestbed {
     return JSON.parse(answer.body) as LoginResponse;
   }
 
-  /** Opens one connection to each worker, in their order. */
+  /** Opens one connection to each worker. Returns them in the order of the worker numbers. */
   async connectToEach(authToken: string): Promise<RawConnection[]> {
     const byWorker = new Map<number, RawConnection>();
     const spare: RawConnection[] = [];
@@ -75,7 +75,10 @@ export class WorkersTestbed {
     }
   }
 
-  /** The latest process of each worker that has logged something. */
+  /**
+   * The process ids of the workers, in the order of their numbers. Contains only workers that have written a
+   * log line.
+   */
   get processes(): number[] {
     const byWorker = new Map<number, number>();
     for (const [, pid, worker] of this.node.log.matchAll(/"pid":(\d+),[^\n]*?"worker":(\d+)/g)) {

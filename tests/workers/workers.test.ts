@@ -52,9 +52,9 @@ for (const kind of databaseKinds) {
       // A cursor is set, because the subscription may start before or after the change.
       const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
       client.start('1', follow, { after: cursor });
-      assert.equal((await sendQuery(one, create, token, { name: 'told' })).status, 200);
+      assert.equal((await sendQuery(one, create, token, { name: 'delivered' })).status, 200);
       const elapsed = startProcessTimer();
-      assert.match(JSON.stringify(await client.next()), /"name":"told"/);
+      assert.match(JSON.stringify(await client.next()), /"name":"delivered"/);
       assert.ok(elapsed() < 1000, 'it took longer than a second');
       await client.close();
     });
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
       await raceRefreshes([testbed.node], 5);
     });
 
-    test('refuses a session at the other worker within a second after one worker ended it', async () => {
+    test('rejects a session at the other worker within a second after one worker has revoked it', async () => {
       const { authToken } = await testbed.logIn();
       const { body } = await sendQuery(one, '{viewer{session{id}}}', authToken);
       const { id } = (JSON.parse(body) as { data: { viewer: { session: { id: string } } } }).data.viewer
@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       await eventually(canConnect, 'there is room again');
     });
 
-    test('counts guessed passwords of both workers together', async () => {
+    test('counts wrong passwords at both workers together', async () => {
       const connections = await Promise.all(Array.from({ length: 12 }, () => testbed.connect()));
       const request = post('/login', { username: 'nobody', password: 'not the right one' });
       const statuses: (number | undefined)[] = [];
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       const slowed = statuses.filter((status) => status === 429).length;
       assert.equal(wrong + slowed, statuses.length, statuses.join(' '));
       // One more attempt is possible after the first pause if the machine was busy for a second.
-      assert.ok(wrong === maxFailures || wrong === maxFailures + 1, `${wrong} were checked`);
+      assert.ok(wrong === maxFailures || wrong === maxFailures + 1, `${wrong} passwords were checked`);
       for (const connection of connections) connection.close();
     });
 

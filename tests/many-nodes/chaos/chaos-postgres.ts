@@ -1,4 +1,4 @@
-/** A durable PostgreSQL server for a run that can be stopped, crashed, frozen and disconnected. */
+/** A durable PostgreSQL server for a run. The run can stop, crash, freeze and disconnect it. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

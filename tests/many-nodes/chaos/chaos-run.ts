@@ -39,7 +39,7 @@ const kindsOfWork = [
   'sessions ended',
 ];
 const maxWarmUpMs = 60_000;
-/** Time without faults at the end. */
+/** How long the load continues after the last fault. */
 const quietMs = 500;
 
 /** Runs the load with faults. Removes the database at the end. */
@@ -74,7 +74,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
     progress('the load has ended');
     await waitUntilReady(cluster.urls, tally);
     await checkAll(world, population);
-    progress('all is compared');
+    progress('all checks are done');
   } catch (error) {
     tally.violation((error as Error).stack!);
   } finally {

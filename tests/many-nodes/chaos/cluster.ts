@@ -24,7 +24,7 @@ export class Cluster {
   readonly #tally: Tally;
   readonly #ports: readonly number[];
   readonly #nodes: (NodeProcess | undefined)[];
-  /** All nodes that ever ran. */
+  /** All nodes that have run, including killed ones. */
   readonly #all: NodeProcess[];
 
   static async start(database: ChaosDatabase, count: number, tally: Tally): Promise<Cluster> {
@@ -56,7 +56,7 @@ export class Cluster {
     return this.#nodes.flatMap((node) => node?.url ?? []);
   }
 
-  /** Reads rows outside the nodes. */
+  /** Reads rows directly from the database, without a node. */
   async rows<Row>(statement: Statement<object, Row>): Promise<Row[]> {
     const database = await openWithoutMigrating(this.#database.url, { mustExist: true });
     try {
@@ -86,18 +86,18 @@ export class Cluster {
         await this.#tryToStart(index);
         return;
       } catch (error) {
-        this.#judgeStart((error as Error).message);
+        this.#checkFailedStart((error as Error).message);
         if (performance.now() - began > startTimeoutMs) throw error;
       }
       await sleep(restartDelayMs);
     }
   }
 
-  /** Starts a node and kills it after `afterMs`, whatever it does then. */
+  /** Starts a node and kills it after `afterMs`, even if it is still starting. */
   async startAndKill(index: number, afterMs: number): Promise<void> {
     const signal = AbortSignal.timeout(afterMs);
     await this.#tryToStart(index, signal).catch((error: unknown) => {
-      if (!signal.aborted) this.#judgeStart((error as Error).message);
+      if (!signal.aborted) this.#checkFailedStart((error as Error).message);
     });
     await this.killNode(index);
   }
@@ -106,7 +106,7 @@ export class Cluster {
     await this.#nodes[index]?.freeze(ms);
   }
 
-  /** Returns log lines of bugs and lines that are not log lines. */
+  /** Returns log lines at level error or higher, and output that is not a log line. */
   findUnexpectedLogLines(): string[] {
     return this.logLines.filter((line) => {
       const level = /^\{"level":(\d+)/.exec(line)?.[1];
@@ -122,7 +122,7 @@ export class Cluster {
     const ended = this.#nodes.filter((node) => node?.hasEnded);
     for (const node of ended) this.#tally.violation(`A node ended by itself: ${node!.log.slice(-2_000)}`);
     const stopped = await Promise.all(this.#nodes.flatMap((node) => node?.stop() ?? []));
-    if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop when it was asked to');
+    if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop by itself after SIGTERM');
   }
 
   async #tryToStart(index: number, signal?: AbortSignal): Promise<void> {
@@ -137,7 +137,7 @@ export class Cluster {
     }
   }
 
-  #judgeStart(message: string): void {
+  #checkFailedStart(message: string): void {
     this.#tally.count('starts that failed');
     const isExpected = /^The node did not start: espalier: The database .*\n$/.test(message);
     if (this.#database.mayBeDown && isExpected) return;

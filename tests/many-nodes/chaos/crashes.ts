@@ -11,7 +11,7 @@ export interface CrashOptions extends RunOptions {
   readonly isOver?: () => boolean;
 }
 
-/** A node serves up to this number of responses, and then for a moment, until it is killed. */
+/** A node sends up to this number of responses, and runs for up to `maxDelayMs` more before it is killed. */
 const maxResponses = 150;
 const maxDelayMs = 50;
 const pollIntervalMs = 5;
@@ -47,9 +47,9 @@ async function killRepeatedly(
   }
 }
 
-async function waitUntilServed({ tally }: ChaosWorld, answers: number): Promise<void> {
+async function waitUntilServed({ tally }: ChaosWorld, responses: number): Promise<void> {
   const served = () => tally.counts.get('answers with 200') ?? 0;
-  const enough = served() + answers;
+  const enough = served() + responses;
   const deadline = performance.now() + maxLifeMs;
   while (served() < enough && performance.now() < deadline) await sleep(pollIntervalMs);
 }

@@ -15,7 +15,7 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** `lost`: the connection ended before a whole response. `late`: no response in time. */
+/** `lost`: the connection ended before the response was complete. `late`: no response in time. */
 export type ExchangeResult = HttpResponse | 'lost' | 'late';
 
 export function exchange(

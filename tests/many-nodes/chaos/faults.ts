@@ -24,7 +24,7 @@ export interface ChaosOptions extends FaultPlan, RunOptions {
 
 type DatabaseFault = 'stop' | 'crash';
 
-/** How long the database is down: longer than a node may consider it available. */
+/** How long the database is down: longer than a node may still report that it is ready. */
 const minDownMs = 1_500;
 const maxDownMs = 3_000;
 /** After this time, no node may report that it is ready while the database is down. */
@@ -83,7 +83,9 @@ class Faults {
     await cluster.startNode(index);
   }
 
-  /** Alternates between a fast shutdown and a crash. Sometimes a node is killed meanwhile. */
+  /**
+   * Alternates between a fast shutdown and a crash. Sometimes also kills a node while the database is down.
+   */
   async #restartDatabase(): Promise<void> {
     const { cluster, tally } = this.#world;
     const fault: DatabaseFault = this.#databaseFaults++ % 2 === 0 ? 'stop' : 'crash';
@@ -100,7 +102,7 @@ class Faults {
       // The node cannot start before the database and retries until then.
       started = cluster.startNode(victim);
     }
-    await this.#watchAway(performance.now() + downMs);
+    await this.#checkNodesWithoutDatabase(performance.now() + downMs);
     const began = performance.now();
     await this.#database.server.restart();
     tally.time('a start of the database', performance.now() - began);
@@ -135,17 +137,17 @@ class Faults {
   }
 
   /** Checks that no node reports ready and that all are alive. */
-  async #watchAway(until: number): Promise<void> {
+  async #checkNodesWithoutDatabase(until: number): Promise<void> {
     const { cluster, tally } = this.#world;
     await sleep(noticeTimeoutMs);
     while (performance.now() < until) {
       for (const url of cluster.urls) {
         const { status, retryAfter } = await probe(url, '/readyz');
-        if (status !== 503) tally.violation(`/readyz is ${status} while the database is away`);
+        if (status !== 503) tally.violation(`/readyz is ${status} while the database is down`);
         if (status === 503 && !retryAfter) tally.violation('/readyz: 503 without Retry-After');
         const alive = await probe(url, '/livez');
-        if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is away`);
-        tally.count('probes while the database was away');
+        if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is down`);
+        tally.count('probes while the database was down');
       }
       await sleep(probeIntervalMs);
     }

@@ -1,4 +1,4 @@
-/** Checks at the end: all acknowledged changes are present and nothing else. */
+/** The checks at the end of a run: all acknowledged changes must be present, and no other changes. */
 
 import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import { changeKindByEntry } from '../../live/change-kinds.ts';
@@ -11,7 +11,7 @@ import type { Entry } from './journal-replay.ts';
 import type { Population } from './clients/population.ts';
 import { checkStored, readJournal } from './stored-state.ts';
 
-/** Concurrent requests of each kind. More than a node has connections. */
+/** Concurrent requests of each kind: more than the database connections of a node. */
 const concurrency = 20;
 
 export async function checkAll(world: ChaosWorld, population: Population): Promise<void> {
@@ -32,13 +32,18 @@ export async function checkAll(world: ChaosWorld, population: Population): Promi
   for (const writer of writers) compareAttempts(world, writer, entries);
   compareCommons(world, population, entries);
   await Promise.all(followers.map((follower) => compareReceived(world, population, follower, entries)));
-  const complaints = cluster.findUnexpectedLogLines();
-  if (complaints.length > 0) {
-    tally.violation(`the nodes complain, ${complaints.length} times: ${complaints.slice(0, 5).join('\n')}`);
+  const unexpected = cluster.findUnexpectedLogLines();
+  if (unexpected.length > 0) {
+    tally.violation(
+      `the nodes logged ${unexpected.length} unexpected lines: ${unexpected.slice(0, 5).join('\n')}`,
+    );
   }
 }
 
-/** Checks that no database connection leaked: each node handles as many requests at once as at its start. */
+/**
+ * Checks that no database connection leaked: each node must still handle as many concurrent requests as at
+ * its start.
+ */
 async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Population): Promise<void> {
   const { folder } = await admin.query<{ folder: { id: string } }>('{folder{id}}', {}, adminToken);
   for (const url of cluster.urls) {
@@ -54,11 +59,13 @@ async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Pop
     );
     const failed = outcomes.find(({ kind }) => kind !== 'done');
     if (failed)
-      admin.violation(`${url} cannot do ${outcomes.length} things at once: ${JSON.stringify(failed)}`);
+      admin.violation(
+        `${url} cannot handle ${outcomes.length} concurrent requests: ${JSON.stringify(failed)}`,
+      );
   }
 }
 
-/** Every acknowledged refresh is recorded. */
+/** Checks that the database contains every acknowledged refresh. */
 async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Population): Promise<void> {
   const rows = await cluster.rows(
     sql<object, { digest: Uint8Array }>`select digest from spent_refresh_tokens`,
@@ -71,7 +78,10 @@ async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Popula
   if (missing.length > 0) tally.violation(`${missing.length} acknowledged refreshes are not stored`);
 }
 
-/** The journal entries of a writer match its changes in order. Attempts with an unknown outcome may be among them. */
+/**
+ * Checks that the journal contains the changes of a writer in order. Changes with an unknown outcome may be
+ * missing.
+ */
 function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: readonly Entry[]): void {
   const own = entries.filter(({ byUserId }) => byUserId === writer.account.userId);
   let index = 0;
@@ -81,7 +91,7 @@ function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: r
     if (entry && isOf(entry, attempt)) index++;
     else if (attempt.isDone) {
       tally.violation(
-        `${writer.name}: ${JSON.stringify(attempt)} is not in the journal; there is ${JSON.stringify(entry)}`,
+        `${writer.name}: ${JSON.stringify(attempt)} is not in the journal; the next entry is ${JSON.stringify(entry)}`,
       );
       return;
     }
@@ -100,7 +110,7 @@ function isOf(entry: Entry, { kind, folderId, expectedAfter, cursor }: Attempt):
   );
 }
 
-/** Later changes of a writer are later in the journal. */
+/** Checks that the journal contains the changes of each shared writer in order. */
 function compareCommons(
   { tally }: ChaosWorld,
   { sharedWriters }: Population,
@@ -114,7 +124,7 @@ function compareCommons(
     if (numbers.some((number, index) => index > 0 && number! < numbers[index - 1]!)) {
       tally.violation('changes of a shared writer are not in order');
     }
-    tally.count('changes in common acknowledged', cursors.length);
+    tally.count('changes of shared folders acknowledged', cursors.length);
   }
 }
 

@@ -8,7 +8,7 @@ export interface ModelFolder {
   readonly version: number;
 }
 
-/** Folders by id. A folder without an id yet has one that begins with `new`. */
+/** Folders by id. A new folder has a temporary id that begins with `new` until its id is known. */
 export type Model = ReadonlyMap<string, ModelFolder>;
 
 export interface TrashedFolder {
@@ -82,7 +82,7 @@ export function match(model: Model, read: readonly ReadFolder[], topId: string):
   const readById = new Map(read.map((folder) => [folder.id, folder]));
   const existingIds = [...model.keys()].filter((id) => !isNew(id));
   const missing = existingIds.filter((id) => !readById.has(id));
-  if (missing.length > 0) return `${formatNames(model, missing)} not there`;
+  if (missing.length > 0) return `missing: ${formatNames(model, missing)}`;
   const ids = new Map(existingIds.map((id) => [id, id])).set(topId, topId);
   // Top down: the parent of a new folder exists or is an earlier new folder.
   for (const [id, { parentId, name }] of model) {
@@ -90,14 +90,14 @@ export function match(model: Model, read: readonly ReadFolder[], topId: string):
     const candidate = read.find(
       (each) => each.name === name && each.parent.id === ids.get(parentId) && !model.has(each.id),
     );
-    if (!candidate) return `${name} not there`;
+    if (!candidate) return `missing: ${name}`;
     ids.set(id, candidate.id);
   }
   const matched = new Map<string, ModelFolder>();
   for (const [id, folder] of model)
     matched.set(ids.get(id)!, { ...folder, parentId: ids.get(folder.parentId)! });
   const unknown = read.filter(({ id }) => !matched.has(id));
-  if (unknown.length > 0) return `${unknown.map(({ name }) => name).join()} there`;
+  if (unknown.length > 0) return `unexpected: ${unknown.map(({ name }) => name).join()}`;
   for (const [id, expected] of matched) {
     const { name, title, version, parent, folders } = readById.get(id)!;
     const actual = { parentId: parent.id, name, title, version };

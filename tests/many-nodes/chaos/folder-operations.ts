@@ -21,7 +21,7 @@ export interface Operation {
   readonly folderId: string | undefined;
   /** Expected values in the journal entry, as far as they are known. */
   readonly expectedAfter: Readonly<Record<string, unknown>>;
-  /** The state if the operation succeeds. */
+  /** The state after the operation succeeds. */
   readonly after: State;
   /** The code of an expected refusal. */
   readonly refusal?: string;
@@ -180,7 +180,7 @@ function importSome({ state, topId, random, fresh }: OperationContext): Operatio
   };
 }
 
-/** A stale version must be refused. */
+/** An update with a stale version, which the server must refuse. */
 function updateStale({ state, random, fresh }: OperationContext): Operation | undefined {
   const operation = update(state, random, { title: fresh() });
   if (!operation) return undefined;

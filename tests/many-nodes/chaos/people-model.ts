@@ -105,8 +105,8 @@ export function differenceOf(expected: People, read: People): string | undefined
 }
 
 /**
- * Returns the level from grants on the shelf itself, which has no granted ancestors. Undefined if the shelf is not
- * visible.
+ * Returns the level of a user on a shelf, or undefined if the shelf is not visible. Only grants on the shelf
+ * itself count, because its ancestors have none.
  */
 export function levelOf({ groups, grants }: People, userId: string, folderId: string): string | undefined {
   const ownIds = [

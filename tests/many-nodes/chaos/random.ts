@@ -40,7 +40,7 @@ export class Random {
       .map(({ each }) => each);
   }
 
-  /** Returns a generator whose numbers do not depend on later draws of this one. */
+  /** Returns a new generator. Later numbers of this generator do not affect it. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -1,4 +1,4 @@
-/** Reads the stored state after a run outside the nodes and checks its consistency. */
+/** Reads the stored state after a run directly from the database and checks its consistency. */
 
 import { sql } from '../../../server/src/database/statement.ts';
 import { toJournalCursor } from '../../../server/src/journal/journal-entry.ts';
@@ -51,7 +51,7 @@ export async function checkStored(
   if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
   const [counter] = await cluster.rows(sql<object, { number: number }>`select number from journal_counter`);
   if (counter!.number !== entries.length) {
-    tally.violation(`the counter is at ${counter!.number} after ${entries.length} entries`);
+    tally.violation(`the journal counter is ${counter!.number} after ${entries.length} entries`);
   }
   await checkFolders(cluster, entries, tally);
   await checkPeople(cluster, entries, tally);
@@ -85,9 +85,10 @@ async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], t
     // Part of an interrupted import, which was never published.
     if (top?.because === 'import') continue;
     const inside = children.get(id)?.length ?? 0;
-    if (childCount !== inside) tally.violation(`${name} counts ${childCount} folders, and has ${inside}`);
+    if (childCount !== inside)
+      tally.violation(`${name} has child_count ${childCount}, but ${inside} subfolders`);
     if (height < heightOf(id))
-      tally.violation(`${name} has the height ${height}, and ${heightOf(id)} levels`);
+      tally.violation(`${name} has height ${height}, but ${heightOf(id)} levels of descendants`);
     if (row === roots[0]) continue;
     const replayed = folders.get(id);
     if (!replayed?.isCreated) imported++;
@@ -98,13 +99,14 @@ async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], t
       expected.title !== undefined && expected.title !== row.title && 'title',
       row.version !== changes + 1 && `version ${row.version}, not ${changes + 1}`,
     ].filter(Boolean);
-    if (differs.length > 0) tally.violation(`${name} is not as in the journal: ${differs.join()}`);
+    if (differs.length > 0) tally.violation(`${name} differs from the journal: ${differs.join()}`);
   }
   if (imported !== importedCount) {
-    tally.violation(`${imported} folders were imported, and the journal contains ${importedCount}`);
+    tally.violation(`${imported} imported folders are stored, but the journal contains ${importedCount}`);
   }
   const missing = [...folders.keys()].filter((id) => !byId.has(id));
-  if (missing.length > 0) tally.violation(`${missing.length} folders of the journal are missing`);
+  if (missing.length > 0)
+    tally.violation(`${missing.length} folders in the journal are missing from the database`);
 }
 
 async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
@@ -141,7 +143,7 @@ async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], ta
       .map(({ text }) => text)
       .sort()
       .join('\n');
-    if (actual !== expected) tally.violation(`${name} are not as in the journal:\n${actual}\n\n${expected}`);
+    if (actual !== expected) tally.violation(`${name} differ from the journal:\n${actual}\n\n${expected}`);
   }
 }
 
@@ -154,7 +156,7 @@ async function checkSessions(cluster: StoredCluster, entries: readonly Entry[], 
   const together = rows.filter(({ because }) => because === 'disabled').length;
   if (together !== endedTogether) {
     tally.violation(
-      `${together} sessions of disabled users have ended, and ${endedTogether} are in the journal`,
+      `${together} sessions of disabled users have ended, but the journal contains ${endedTogether}`,
     );
   }
   for (const { id, because } of rows) {

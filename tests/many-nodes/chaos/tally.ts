@@ -63,6 +63,6 @@ export class Tally {
   #spread(name: string): string {
     const times = this.timesOf(name);
     const [min, median, max] = [0, times.length >> 1, times.length - 1].map((index) => times[index]!);
-    return `${min!.toFixed(0)} to ${max!.toFixed(0)} ms, in the middle ${median!.toFixed(0)}`;
+    return `${min!.toFixed(0)} to ${max!.toFixed(0)} ms, median ${median!.toFixed(0)} ms`;
   }
 }

@@ -1,4 +1,4 @@
-/** Manages groups and grants as the only client that does, and checks what guests see. */
+/** Manages groups and grants, and checks what guests see. No other client changes groups or grants. */
 
 import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
@@ -59,15 +59,16 @@ export class AccessManager {
   async run(): Promise<void> {
     while (!this.#client.isOver) {
       await this.#change();
-      if (this.#client.random.chance(checkShare)) await this.#lookAsGuest();
+      if (this.#client.random.chance(checkShare)) await this.#checkAsGuest();
       await this.#client.pause();
     }
   }
 
-  /** Checks at the node with this URL, by default at any. */
+  /** Checks groups and grants at the node with this URL, or at a random node if there is no URL. */
   async check(url?: string): Promise<void> {
     const difference = differenceOf(this.#people, await this.#read(url));
-    if (difference) this.#client.violation(`groups and grants are not as acknowledged: ${difference}`);
+    if (difference)
+      this.#client.violation(`groups and grants differ from the acknowledged changes: ${difference}`);
   }
 
   async #change(): Promise<void> {
@@ -107,7 +108,7 @@ export class AccessManager {
     const after = adopt(change.after, read);
     const difference = differenceOf(after, read);
     if (!difference) {
-      tally.count('changes of people not acknowledged, and done');
+      tally.count('changes of people not acknowledged, but done');
       this.#people = after;
       return;
     }
@@ -115,8 +116,11 @@ export class AccessManager {
     if (other) this.#client.violation(`${change.name} is half done: ${difference}, ${other}`);
   }
 
-  /** An acknowledged grant or revocation takes effect at once at every node. */
-  async #lookAsGuest(): Promise<void> {
+  /**
+   * Checks a guest at a random node, because an acknowledged grant or revocation takes effect immediately at
+   * every node.
+   */
+  async #checkAsGuest(): Promise<void> {
     const { random } = this.#client;
     const guest = random.pick(this.#guests);
     const id = random.pick(this.#shelfIds);

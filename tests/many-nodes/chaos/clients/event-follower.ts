@@ -22,7 +22,7 @@ export class EventFollower extends Follower {
         // The connection was lost.
         if (!event) return;
         const change = event.event === 'next' && wholeChange(event.data);
-        if (!change) return this.client.violation(`an event stream got ${JSON.stringify(event)}`);
+        if (!change) return this.client.violation(`an event stream received ${JSON.stringify(event)}`);
         this.take(change);
       }
     } catch {

@@ -1,6 +1,6 @@
 /**
- * Writes to its own subtree and knows the expected state: every acknowledged change, and each unacknowledged change
- * completely or not at all.
+ * Writes to its own subtree and checks it. The subtree must contain every acknowledged change, and each
+ * unacknowledged change completely or not at all.
  */
 
 import { mutation } from '../../../support/graph-testbed.ts';
@@ -67,7 +67,10 @@ export class FolderWriter {
     }
   }
 
-  /** Checks at the node with this URL, by default at any, that the folders match the model. */
+  /**
+   * Checks that the folders match the model, at the node with this URL, or at a random node if there is no
+   * URL.
+   */
   async check(url?: string): Promise<void> {
     const matched = match(this.#state.model, await this.#read(url), this.topId);
     if (typeof matched !== 'string') {
@@ -100,7 +103,7 @@ export class FolderWriter {
   async #acknowledged(operation: Operation, { cursor, folder }: Payload): Promise<void> {
     this.#client.world.tally.count('changes of folders acknowledged');
     if (operation.refusal) {
-      this.#client.violation(`${JSON.stringify(operation.input)} must be refused, and was done`);
+      this.#client.violation(`${JSON.stringify(operation.input)} must be refused, but was done`);
     }
     this.#note(operation, true, cursor);
     this.#state = operation.after;
@@ -126,9 +129,9 @@ export class FolderWriter {
     const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
     const isMisreported = isDone ? isRetryable : message.includes('has been made');
     if (isMisreported)
-      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and the response was: ${message}`);
+      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, but the response was: ${message}`);
     if (isDone) {
-      tally.count('changes of folders not acknowledged, and done');
+      tally.count('changes of folders not acknowledged, but done');
       this.#state = { ...operation.after, model: after };
       return;
     }

@@ -21,7 +21,7 @@ export const subscription = `subscription($after: String, $under: ID){
   folderChanges(after: $after, under: $under){kind cursor folderId folder{id name parent{id}}}}`;
 
 const followTimeoutMs = 30_000;
-/** How long it stays connected to a node. Most stays are short. */
+/** How long a follower stays connected to one node. Most stays are short. */
 const shortStayMs = 4_000;
 const longStayMs = 25_000;
 const longStays = 0.3;
@@ -67,14 +67,18 @@ export abstract class Follower {
   protected abstract stay(until: number, isOver: () => boolean): Promise<void>;
 
   protected take(change: ReceivedChange): void {
-    if (change.kind === 'RESYNC') this.client.violation('RESYNC, although nothing was forgotten');
+    if (change.kind === 'RESYNC')
+      this.client.violation('RESYNC, although the journal still contains all changes after its cursor');
     this.received.push(change);
     this.cursor = change.cursor;
     this.client.world.tally.count('changes received');
   }
 }
 
-/** Undefined if the change has errors, because a client that keeps its cursor would never receive the rest. */
+/**
+ * Returns undefined if the change has errors, because a client that stores its cursor would never receive the
+ * rest.
+ */
 export function wholeChange(payload: unknown): ReceivedChange | undefined {
   const { data, errors } = payload as { data?: { folderChanges: ReceivedChange } | null; errors?: unknown };
   return errors ? undefined : data?.folderChanges;

@@ -1,4 +1,4 @@
-/** Follows the changes page by page, without a permanent connection. */
+/** Follows the changes page by page, without a persistent connection. */
 
 import { Follower, type ReceivedChange } from './follower.ts';
 

@@ -1,4 +1,7 @@
-/** Reads at random nodes. Later reads are never older, and a response shows one consistent state. */
+/**
+ * Reads at random nodes. Checks that a later read is never older, and that each response shows one consistent
+ * state.
+ */
 
 import { fromJournalCursor } from '../../../../server/src/journal/journal-entry.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
@@ -28,14 +31,14 @@ export class Reader {
     while (!this.#client.isOver) {
       const { cursor, folder } = await this.#client.query<Read>(query, {}, this.#account.authToken);
       const { number } = fromJournalCursor(cursor, 'cursor');
-      if (number < last) this.#client.violation(`a read of entry ${number} after one of ${last}`);
+      if (number < last) this.#client.violation(`a read returned entry ${number} after entry ${last}`);
       last = number;
       for (const { totalCount, items } of [
         folder.folders,
         ...folder.folders.items.map((each) => each.folders),
       ]) {
         if (totalCount !== items.length) {
-          this.#client.violation(`${totalCount} folders are counted, and ${items.length} listed`);
+          this.#client.violation(`totalCount is ${totalCount}, but ${items.length} folders are listed`);
         }
       }
       this.#client.world.tally.count('reads');

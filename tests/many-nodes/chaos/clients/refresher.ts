@@ -1,4 +1,4 @@
-/** Refreshes a session repeatedly at random nodes, sometimes twice at once. */
+/** Refreshes a session repeatedly at random nodes, sometimes with two concurrent requests. */
 
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../../../support/api-client.ts';
@@ -15,7 +15,7 @@ export class Refresher {
   readonly #client: ChaosClient;
   readonly #credentials: Credentials;
   #tokens: Tokens | undefined;
-  /** Refreshes with an unknown outcome. The tokens may be spent. */
+  /** Refreshes of the current tokens with an unknown outcome. They may have spent the tokens. */
   #uncertain: Unknown[] = [];
 
   constructor(client: ChaosClient, credentials: Credentials) {
@@ -30,19 +30,19 @@ export class Refresher {
     }
   }
 
-  /** Checks that the last tokens refresh and that no earlier tokens do. */
+  /** Checks that the last tokens can be refreshed and all earlier tokens cannot. */
   async check(): Promise<void> {
     while (this.#uncertain.length > 0) await this.#step();
     const url = this.#client.random.pick(this.#client.world.cluster.urls);
     const last = this.#tokens;
     if (last) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, last, url));
-      if (kind !== 'done') this.#client.violation('the last acknowledged tokens do not refresh');
+      if (kind !== 'done') this.#client.violation('the last acknowledged tokens were refused');
       this.spent.push(last);
     }
     for (const old of this.spent.toReversed()) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, old));
-      if (kind !== 'refused') this.#client.violation('spent tokens refresh');
+      if (kind !== 'refused') this.#client.violation('spent tokens were accepted');
       this.#client.world.tally.count('spent tokens tried again at the end');
     }
   }
@@ -66,26 +66,26 @@ export class Refresher {
     }
     this.#uncertain.push(...unknown);
     world.tally.count('refreshes not acknowledged', unknown.length);
-    // Only this session can have spent the tokens.
-    if (unknown.length < attempts) this.#isSpent(outcomes);
+    // Only an earlier request of this client can have spent the tokens.
+    if (unknown.length < attempts) this.#handleSpentTokens(outcomes);
     else await this.#client.backOff();
   }
 
-  #isSpent(outcomes: readonly Outcome<Tokens>[]): void {
+  #handleSpentTokens(outcomes: readonly Outcome<Tokens>[]): void {
     const { tally } = this.#client.world;
     if (this.#uncertain.length === 0) {
       this.#client.violation(`valid tokens were refused: ${JSON.stringify(outcomes)}`);
     } else if (this.#uncertain.every(({ isRetryable }) => isRetryable)) {
-      this.#client.violation('a refresh was done, and said to be tried again');
+      this.#client.violation('a refresh was done, but its response allowed a retry');
     }
-    tally.count('refreshes not acknowledged, and done: a session lost');
+    tally.count('refreshes not acknowledged, but done: a session lost');
     this.#tokens = undefined;
     this.#uncertain = [];
   }
 
   async #replay(tokens: Tokens): Promise<void> {
     const outcome = await refresh(this.#client, tokens);
-    if (outcome.kind === 'done') this.#client.violation('spent tokens refresh');
+    if (outcome.kind === 'done') this.#client.violation('spent tokens were accepted');
   }
 
   async #logIn(): Promise<Tokens> {

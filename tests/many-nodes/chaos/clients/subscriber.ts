@@ -9,9 +9,14 @@ const acknowledgeTimeoutMs = 10_000;
 const pollIntervalMs = 1_000;
 /** If a subscription lacks an acknowledged change for this long, it is compared with a new one at the same node. */
 const suspectAfterMs = 12_000;
-/** The limit for a node that sends the change to no subscription. A busy machine can delay one for half a minute. */
+/**
+ * How long a node may send the change to neither of the two. A busy machine can delay it for half a minute.
+ */
 const patienceMs = 60_000;
-/** The share of subscriptions that stay until they lack no change. The others leave at any moment. */
+/**
+ * The share of subscriptions that stay open until they have received every change. The others can end at any
+ * moment.
+ */
 const patientShare = 0.5;
 
 interface OpenSocket {
@@ -82,7 +87,7 @@ export class Subscriber extends Follower {
     try {
       other.start('1', subscription, { after: this.cursor });
       await Promise.race([hasNews(other, patienceMs), hasNews(client, patienceMs)]);
-      // A node or a database that goes away closes the new one: then the comparison proves nothing.
+      // If the node or the database fails, the new one is closed, and the comparison proves nothing.
       const isComparable = other.unread.length > 0 || other.socket.readyState === WebSocket.OPEN;
       if (!isComparable || (await hasNews(client, suspectAfterMs))) return false;
     } finally {
@@ -100,12 +105,15 @@ export class Subscriber extends Follower {
   #takeFrame({ type, payload }: Frame): boolean {
     const change = type === 'next' && wholeChange(payload);
     if (change) this.take(change);
-    else this.client.violation(`a subscription got ${type} ${JSON.stringify(payload)}`);
+    else this.client.violation(`a subscription received ${type} ${JSON.stringify(payload)}`);
     return Boolean(change);
   }
 }
 
-/** Undefined if the node does not accept the connection: it is gone or cannot verify the token. */
+/**
+ * Returns undefined if the node does not accept the connection, because it has ended or cannot verify the
+ * token.
+ */
 async function connect(url: string, authToken: string): Promise<SocketClient | undefined> {
   const client = await SocketClient.open(url).catch(() => undefined);
   if (!client) return undefined;
@@ -116,7 +124,7 @@ async function connect(url: string, authToken: string): Promise<SocketClient | u
   return undefined;
 }
 
-/** The next frame is taken only if the caller waits for it. */
+/** Returns the next frame. After a timeout, a later frame stays unread. */
 async function nextFrame(client: SocketClient, timeoutMs: number): Promise<Frame | 'none' | 'closed'> {
   if (!(await hasNews(client, timeoutMs))) return 'none';
   return client.unread.length > 0 ? client.next() : 'closed';

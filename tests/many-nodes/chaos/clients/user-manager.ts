@@ -51,7 +51,9 @@ export class UserManager {
     }
   }
 
-  /** If the response was lost, the next attempt is refused because the name is taken. */
+  /**
+   * Also accepts a refusal: if a response was lost, the server refuses the retry because the name is taken.
+   */
   async #createUser(): Promise<void> {
     const username = `${this.#client.name} ${this.#people.length + 1}`;
     const credentials = { username, password: `walnut cabin ${username}` };
@@ -84,7 +86,7 @@ export class UserManager {
   async #checkLogin({ credentials, isDisabled }: Person): Promise<void> {
     const { kind } = await this.#client.retryUntilKnown(() => this.#client.post('/login', credentials));
     if (kind !== (isDisabled ? 'refused' : 'done')) {
-      this.#client.violation(`a login of a user ${isDisabled ? '' : 'not '}disabled was ${kind}`);
+      this.#client.violation(`a login of ${isDisabled ? 'a disabled' : 'an enabled'} user was ${kind}`);
     }
   }
 

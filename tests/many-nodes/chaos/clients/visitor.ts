@@ -42,15 +42,15 @@ export class Visitor {
       }
       if (ending !== 'none') this.#client.world.tally.count('ended sessions tried again at the end');
       if (ending !== 'revocation') continue;
-      for (const url of this.#client.world.cluster.urls) await this.#isOut(tokens, url);
+      for (const url of this.#client.world.cluster.urls) await this.#assertRevoked(tokens, url);
     }
   }
 
-  async #isOut({ authToken }: Tokens, url: string): Promise<void> {
+  async #assertRevoked({ authToken }: Tokens, url: string): Promise<void> {
     const outcome = await this.#client.retryUntilKnown(() =>
       this.#client.graph('{__typename}', {}, { authToken, url }),
     );
-    if (outcome.kind === 'done') this.#client.violation(`${url} takes the auth token of a revoked session`);
+    if (outcome.kind === 'done') this.#client.violation(`${url} accepts the auth token of a revoked session`);
   }
 
   async #visit(): Promise<void> {
@@ -61,7 +61,7 @@ export class Visitor {
       this.#client.post('/login/verify', { authToken }),
     );
     if (verified.kind === 'refused')
-      this.#client.violation(`a new auth token is not good: ${verified.message}`);
+      this.#client.violation(`a new auth token was refused: ${verified.message}`);
     const leftOpen = this.visits.filter(({ ending }) => ending === 'none').length;
     const ending = random.pick(leftOpen < maxLeftOpen ? endings : endings.slice(0, -1));
     await this.#end(tokens, ending);
@@ -69,7 +69,7 @@ export class Visitor {
     if (ending === 'none') return;
     world.tally.count('sessions ended');
     const outcome = await refresh(this.#client, tokens);
-    if (outcome.kind === 'done') this.#client.violation(`a refresh succeeds after ${ending}`);
+    if (outcome.kind === 'done') this.#client.violation(`a refresh succeeded after ${ending}`);
   }
 
   async #end(tokens: Tokens, ending: Ending): Promise<void> {
@@ -90,7 +90,9 @@ export class Visitor {
     }
   }
 
-  /** Retries a request that can succeed only once. If its response was lost, the next one may be a refusal. */
+  /**
+   * Retries a request that can succeed only once. If a response was lost, the server may refuse the retry.
+   */
   async #insistOnce(attempt: () => Promise<Outcome<unknown>>): Promise<void> {
     let wasUnknown = false;
     const outcome = await this.#client.retryUntilKnown(async () => {
