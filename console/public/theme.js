@@ -3,5 +3,5 @@ try {
   const theme = localStorage.getItem('espalier:theme');
   if (theme) document.documentElement.dataset.theme = theme;
 } catch {
-  // The page may not use storage: it has the theme of the system.
+  // The browser blocks the storage, so the page has the theme of the system.
 }

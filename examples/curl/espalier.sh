@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Logs in, lists the subfolders of the root page by page, refreshes the tokens and logs out. Needs curl and jq.
-# Passwords and tokens are never arguments of a program, because every user of the machine can read those.
+# It never passes a password or a token as an argument of a program, because every user of the machine can read arguments.
 #
 #   examples/curl/espalier.sh http://127.0.0.1:8080 admin          asks for the password
 #   ESPALIER_PASSWORD=… examples/curl/espalier.sh                  uses this password
@@ -34,7 +34,7 @@ fail_with_response() {
   fail "$1 returned $status: ${reason:-Is it an Espalier server?}"
 }
 
-# Stores the tokens of a login or a refresh. The auth token is in a file, as a header that curl reads.
+# Stores the tokens of a login or a refresh. The auth token is written to a file, as a header for curl.
 store_tokens() {
   [[ $status == 200 && -s $work/body ]] || fail_with_response "$1"
   jq -er '"Authorization: Bearer \(.authToken)"' "$work/body" >"$work/authorization" 2>/dev/null || fail_with_response "$1"
@@ -59,7 +59,7 @@ refresh() {
   store_tokens /login/refresh
 }
 
-# Sends only the refresh token, so it works also if the auth token has expired.
+# Sends only the refresh token, so it works even if the auth token has expired.
 log_out() {
   [[ -n $refresh_token ]] || return 0
   rm "$work/authorization"
@@ -70,7 +70,7 @@ log_out() {
   echo 'Logged out.' >&2
 }
 
-# Ends the session and deletes the files, also after a failure.
+# Ends the session and deletes the files, even after a failure.
 finish() {
   local code=$?
   if ((code == 0)); then (log_out) || code=1; else (log_out) 2>/dev/null || true; fi

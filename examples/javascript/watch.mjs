@@ -90,7 +90,7 @@ const watch = () => {
   socket.onclose = async ({ code, reason }) => {
     console.log(`The connection was closed: ${code} ${reason}`);
     await applying;
-    // A server that stops names the cursor up to which it has sent every change.
+    // When a server shuts down, the close reason contains the cursor of the last change that it has sent.
     cursor = /cursor=(\S+)$/.exec(reason)?.[1] ?? cursor;
     await new Promise((resolve) => setTimeout(resolve, 1000));
     // 4403: the auth token is no longer valid.

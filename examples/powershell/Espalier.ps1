@@ -19,7 +19,7 @@ $ErrorActionPreference = 'Stop'
 # The current tokens, in memory only.
 $script:Tokens = $null
 
-# Returns the status, the headers and the body, also of an error response.
+# Returns the status, the headers and the body, even of an error response.
 function Send-Post {
   param([string] $Path, [hashtable] $Body, [string] $AuthToken)
   $request = @{
@@ -40,7 +40,7 @@ function Send-Post {
   @{ Status = [int] $response.StatusCode; Headers = $response.Headers; Body = $value }
 }
 
-# Errors are problem+json (RFC 9457), those of /graphql are GraphQL errors.
+# Throws the message of an error: problem+json (RFC 9457), or a GraphQL error of /graphql.
 function Assert-Status {
   param([hashtable] $Response, [int] $Status)
   $body = $Response.Body
@@ -99,7 +99,7 @@ try {
     Update-Tokens
   }
   finally {
-    # Sends only the refresh token, so it works also if the auth token has expired.
+    # Sends only the refresh token, so it works even if the auth token has expired.
     $response = Send-Post '/logout' @{ refreshToken = $Tokens.refreshToken }
   }
   Assert-Status $response 204

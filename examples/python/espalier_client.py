@@ -54,7 +54,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class EspalierClient:
-    """One session. Threads may share it. The tokens are in memory only."""
+    """A client with one session, which threads can share. It keeps the tokens only in memory."""
 
     def __init__(
         self, url: str, timeout_seconds: float = 30, clock: Callable[[], float] = time.monotonic
@@ -82,7 +82,7 @@ class EspalierClient:
         self._store_tokens(self._post("/login", {"username": username, "password": password}))
 
     def logout(self) -> None:
-        """End the session, if there is one. Works also if the auth token has expired."""
+        """End the session, if there is one. Works even if the auth token has expired."""
         tokens, self._tokens = self._tokens, None
         if tokens:
             _require(self._post("/logout", {"refreshToken": tokens.refresh_token}), 204)
@@ -137,7 +137,7 @@ class EspalierClient:
         return self._tokens
 
     def _post_authorized(self, body: Dict[str, Any], is_stream: bool = False) -> Any:
-        """POST to /graphql with a valid auth token. If it expires on the way, refresh and try again."""
+        """POST to /graphql with a valid auth token. If the token expires on the way, refresh and try again."""
         tokens = self._current()
         if self._clock() >= tokens.refresh_at:
             tokens = self._refresh(tokens)
@@ -177,7 +177,7 @@ class EspalierClient:
 
 
 def _require(response: _Response, status: int) -> _Response:
-    """Raise an error for any other status. Errors are problem+json (RFC 9457), those of /graphql are GraphQL errors."""
+    """Raise an error for any other status: problem+json (RFC 9457), or the GraphQL errors of /graphql."""
     body = response.body if isinstance(response.body, dict) else {}
     if response.status == status and (body or status == 204):
         return response
@@ -230,7 +230,7 @@ def main() -> int:
                 print(folder["path"])
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the output has ended, for example `head`. Python flushes again when it exits.
+        # The program that reads the output has ended, for example `head`. Python flushes again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (EspalierError, EOFError) as error:
         print(f"espalier_client.py: {error}", file=sys.stderr)

@@ -27,7 +27,7 @@ def read_tree(client: EspalierClient) -> str:
 
 
 def changes_after(client: EspalierClient, cursor: str, retry_seconds: float = 1) -> Iterator[Dict[str, Any]]:
-    """Yield every change after a cursor. Connects again after the last change as often as necessary."""
+    """Yield every change after a cursor. After a lost connection, continues after the last change."""
     while True:
         try:
             for data in client.subscribe(CHANGES, {"after": cursor}):
@@ -50,7 +50,7 @@ def can_retry(error: EspalierError) -> bool:
 def watch(client: EspalierClient) -> None:
     for change in changes_after(client, read_tree(client)):
         if change["kind"] == "RESYNC":
-            # The server cannot list the changes. Read again: later changes follow after the cursor of RESYNC.
+            # The server cannot list the changes, so read the tree again. Later changes follow after the cursor of RESYNC.
             read_tree(client)
             continue
         folder = change["folder"] or {"path": change["folderId"]}

@@ -1,6 +1,6 @@
-// Copies a folder with everything inside to a JSON file and keeps the file current: across lost connections, restarts of the
+// Copies a folder with everything inside to a JSON file and keeps the file up to date: across lost connections, restarts of the
 // server and expired tokens. The file is always complete. Stop it with Ctrl-C. Needs Node.js 24 and the package @espalier/client.
-// In the repository, the flag loads its source:
+// In the repository, the flag `--conditions` loads the client from its source:
 //
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/typescript/mirror.ts http://127.0.0.1:8080 admin /Places places.json
 
@@ -36,7 +36,7 @@ if (!url || !username || !path || !file || more.length > 0) {
 /** Keeps the file current until a signal stops it, or until it fails. */
 async function mirror(client: Client, path: string, file: string): Promise<void> {
   const stopping = new AbortController();
-  // Once, so that a second Ctrl-C ends the program at once.
+  // `once`, so that a second Ctrl-C ends the program immediately.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
   const { signal } = stopping;
   try {
@@ -60,14 +60,14 @@ async function mirror(client: Client, path: string, file: string): Promise<void>
     }
     console.log(`Stopped. ${file} contains ${tree.size} folders.`);
   } catch (error) {
-    // The user stopped it before the first read was complete.
+    // The user stopped the program before the first read was complete.
     if (error !== signal.reason) throw error;
   }
 }
 
 /**
- * Returns a function that writes the current content. One write runs at a time. A call during a write causes one more, so the last
- * write is never stale. Each write goes to a new file that then replaces the old one, so readers see either the old or the new content.
+ * Returns a function that writes the current content. One write runs at a time. A call during a write starts another write after
+ * it, so the last write is never stale. Each write creates a new file and then replaces the old one, so readers never see half a file.
  */
 function fileWriter(file: string, content: () => unknown): () => Promise<void> {
   const newFile = `${file}.new`;
@@ -81,7 +81,7 @@ function fileWriter(file: string, content: () => unknown): () => Promise<void> {
         await rename(newFile, file);
       }
     } finally {
-      // Here and not in a later callback: a call in between would be lost.
+      // Reset here and not in a later callback, because a call in between would be lost.
       writing = undefined;
     }
   };
@@ -91,7 +91,7 @@ function fileWriter(file: string, content: () => unknown): () => Promise<void> {
   };
 }
 
-/** The folder with everything inside, in the order of the server. Null while the folder does not exist. */
+/** Returns the folder with everything inside, in the order of the server. Returns null while the folder does not exist. */
 function contentOf(tree: WatchedTree): unknown {
   const inside = (id: string): unknown => {
     const { name, title, icon, description, properties, version, updatedAt } = tree.get(id)!;

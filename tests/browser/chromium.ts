@@ -5,8 +5,8 @@ import { requireProgram } from '../runner/debian-packages.ts';
 import { recordSecretsIn } from '../secrets/secret-record.ts';
 
 /**
- * The first two lines disable the omnibox popup, which delays each new window by a second. The others are those that
- * Playwright disables, because this list replaces its list.
+ * The first two lines disable the omnibox popup, which delays each new window by a second. The other features are the ones that
+ * Playwright disables by default, because this list replaces Playwright's list.
  */
 const disabledFeatures = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AiModeOmniboxEntryPoint'],
@@ -18,8 +18,8 @@ const disabledFeatures = [
 ];
 
 /**
- * Chromium sends no requests of its own. A container does not give root the permissions for the sandbox; all pages are
- * our own.
+ * These options stop Chromium's own requests and disable the sandbox. Root does not have the permissions for the sandbox in a
+ * container, and the tests open only our own pages.
  */
 const flags = [
   '--headless',
@@ -40,7 +40,7 @@ export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: requireProgram('chromium'), args: flags });
 }
 
-/** Creates a context that records its passwords and tokens, so that logs can be searched for them. */
+/** Creates a context that records the passwords and tokens in its requests, so that logs can be searched for them. */
 export async function newContext(
   browser: Browser,
   options?: Parameters<Browser['newContext']>[0],

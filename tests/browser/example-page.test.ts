@@ -73,7 +73,7 @@ describe('examples/browser/index.html on SQLite', () => {
     await page.getByRole('button', { name: 'Show more' }).click();
     await folders().nth(59).waitFor();
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    assert.ok(width <= 380, `it is ${width} wide`);
+    assert.ok(width <= 380, `the page is ${width} pixels wide`);
   });
 
   test('refreshes early and extends its socket with the new token', async () => {

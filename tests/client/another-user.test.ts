@@ -1,4 +1,4 @@
-/** A second user logs in after a first one. Neither sees or repeats anything of the other. */
+/** A second user logs in with the same client. The client must not show or repeat anything of the first user. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ describe('a login of another user', { timeout: 60_000 }, () => {
   });
   after(() => testbed.stop());
 
-  test('ends the subscriptions of the first user; a new login of the same user does not', async (context) => {
+  test('ends the subscriptions of the first user, but a new login of the same user does not', async (context) => {
     const client = await testbed.loggedIn(context);
     const tree = await client.watch();
     await client.login(client.person);
@@ -29,7 +29,7 @@ describe('a login of another user', { timeout: 60_000 }, () => {
     assert.deepEqual(client.events, ['login', 'login', 'logout', 'login']);
   });
 
-  test('in another tab ends the subscriptions in this one', async (context) => {
+  test('in one tab ends the subscriptions in the other tab', async (context) => {
     const name = randomUUID();
     const open = () => testbed.client(context, { storage: tabStorage({ name }) });
     const [tab, other] = [open(), open()];
@@ -44,7 +44,7 @@ describe('a login of another user', { timeout: 60_000 }, () => {
     assert.equal(other.wire.count('/login/refresh'), 0);
   });
 
-  test('does not repeat a change whose reply was lost', async (context) => {
+  test('prevents the retry of a change by the first user after a lost reply', async (context) => {
     const client = await testbed.loggedIn(context);
     const next = await testbed.createUser({ isAdministrator: true });
     client.wire.onRequest = (noted, send) => {

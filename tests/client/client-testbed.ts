@@ -20,7 +20,7 @@ export function assertRejectsWith(work: Promise<unknown>, code: ErrorCode): Prom
 
 export interface TestClient extends Client {
   readonly wire: Wire;
-  /** The events of its session. */
+  /** The types of all session events of the client. */
   readonly events: string[];
 }
 

@@ -15,7 +15,7 @@ async function namesOf(folders: AsyncIterable<{ readonly name: string }>): Promi
 
 async function readFirst<Item>(items: AsyncIterable<Item>): Promise<Item> {
   for await (const item of items) return item;
-  throw new Error('There is none.');
+  throw new Error('The list is empty.');
 }
 
 for (const kind of databaseKinds) {

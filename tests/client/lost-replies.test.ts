@@ -1,4 +1,4 @@
-/** Changes whose replies are lost or cut: the client retries, and the server applies each change once. */
+/** Mutations with lost or truncated replies: the client retries, and the server applies each change once. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -13,7 +13,7 @@ interface Created {
 }
 
 for (const kind of databaseKinds) {
-  describe(`lost replies on ${kind.name}`, { timeout: 60_000 }, () => {
+  describe(`a mutation with lost replies on ${kind.name}`, { timeout: 60_000 }, () => {
     let testbed: ClientTestbed;
     before(async () => {
       testbed = await ClientTestbed.start(kind);
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
       ['lost', 'loseReplies'],
       ['cut', 'cutReplies'],
     ] as const) {
-      test(`apply a mutation once whose reply is ${what} twice, and return its result`, async (context) => {
+      test(`is applied once if its reply is ${what} twice, and returns its result`, async (context) => {
         const client = await testbed.loggedIn(context);
         client.wire[lose]('/graphql', 2);
         const input = { name: `made while replies are ${what}` };
@@ -35,12 +35,12 @@ for (const kind of databaseKinds) {
           { id: folder.id },
         );
         assert.deepEqual(stored.folder, { name: input.name, version: 1 });
-        // A second call is a second change.
+        // Another call has another idempotency key, so the server runs it.
         await assertRejectsWith(client.mutate(createFolder, { input }), 'CONFLICT');
       });
     }
 
-    test('apply a mutation once whose token expires while its reply is lost', async (context) => {
+    test('is applied once if the token expires while its reply is lost', async (context) => {
       const client = await testbed.loggedIn(context);
       client.wire.onRequest = ({ path }, send) => {
         if (path !== '/graphql') return undefined;

@@ -1,7 +1,6 @@
 /**
- * A server in this process whose tree changes at the worst moments: between two pages of a read, and between a change
- * and its event.
- * It supports only the requests of a watched tree and sends changes like the real server: in order, each with the
+ * A server in this process. Its tree changes at the worst moments: between two pages of a read, and between a change and its
+ * event. It supports only the requests of a watched tree and sends changes like the real server: in order, each with the
  * current state of its folder.
  */
 
@@ -15,7 +14,7 @@ export interface Operation {
   readonly kind: string;
   readonly one: number;
   readonly two: number;
-  /** Whether the server answers a request before the next operation. */
+  /** Whether the server sends a response before the next operation. */
   readonly isLast: boolean;
 }
 

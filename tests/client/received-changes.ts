@@ -18,7 +18,7 @@ export class ReceivedChanges {
   readonly #testbed: ClientTestbed;
   readonly #start: string;
   readonly #stopping = new AbortController();
-  /** Last cursors of servers that went away. */
+  /** The cursors that servers sent when they shut down. */
   readonly lastCursors: string[] = [];
   #cursor: string;
   #wake: () => void = () => undefined;
@@ -39,7 +39,7 @@ export class ReceivedChanges {
     this.#start = this.#cursor = start;
   }
 
-  /** The reason of the end, if the subscription has ended. */
+  /** Why the subscription has ended, or undefined if it has not. */
   get ended(): unknown {
     return this.#ended;
   }

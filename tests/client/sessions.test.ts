@@ -1,4 +1,4 @@
-/** The client's session on a real server: tokens are refreshed in time and once, and no session is lost by accident. */
+/** The client's session on a real server: the client refreshes tokens in time and only once, and loses no session by accident. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       await assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
     });
 
-    test('end on logout by the auth token, or by the refresh token if that has expired', async (context) => {
+    test('end on logout by the auth token, or by the refresh token if the auth token has expired', async (context) => {
       for (const seconds of [0, tokenSeconds + 1]) {
         const storage = memoryStorage();
         const client = await testbed.loggedIn(context, { storage });
@@ -160,7 +160,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('do not end the session on an overloaded server', async (context) => {
+    test('do not end the session if the server is overloaded', async (context) => {
       const client = await testbed.loggedIn(context);
       await testbed.elapse(tokenSeconds + 1);
       for (const status of [500, 502, 503, 504, 429]) {

@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
       await received.until(() => received.changes.length > count || received.ended !== undefined);
     };
 
-    test('refresh once at each warning over the same socket, without interruption', async (context) => {
+    test('refresh once at each expiry warning, and keep the same socket', async (context) => {
       const { sockets, webSocket } = trackSockets();
       const client = await testbed.loggedIn(context, { webSocket });
       const received = await ReceivedChanges.follow(testbed, client);
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
       await received.assertMissedNothing();
     });
 
-    test('reconnect with a fresh token after the server closed the socket at expiry', async (context) => {
+    test('reconnect with a new token after the server has closed the socket of an expired token', async (context) => {
       const { sockets, webSocket } = trackSockets();
       const client = await testbed.loggedIn(context, { webSocket });
       const received = await ReceivedChanges.follow(testbed, client);
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       ];
       for (let kills = 0; kills < 5; kills++) {
         await writeAndReceive(one);
-        // After a while of success, the client does not treat the server as failing.
+        // The connection has lasted long enough to reset the backoff.
         await testbed.elapse(2);
         sockets.at(-1)!.terminate();
         await write();
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
       assert.equal(sockets.length, 6);
     });
 
-    test('end with LOGGED_OUT when the session is ended', async (context) => {
+    test('end with LOGGED_OUT when the server ends the session', async (context) => {
       const client = await testbed.loggedIn(context);
       const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
@@ -163,7 +163,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
   });
   after(() => testbed.stop());
 
-  test('end with the error of the server if they are refused', async (context) => {
+  test('end with the error of the server if they are rejected', async (context) => {
     const client = await testbed.loggedIn(context);
     const first = (text: string, variables?: Record<string, unknown>) =>
       client.subscribe(text, variables).next();
@@ -174,7 +174,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     await assertRejectsWith(first('subscription{folderChanges{folderId}}'), 'LOGGED_OUT');
   });
 
-  test('end with the reason of a signal, and without one on return and close', async (context) => {
+  test('end with the reason of a signal, and without an error on return and close', async (context) => {
     const { sockets, webSocket } = trackSockets();
     const client = await testbed.loggedIn(context, { webSocket });
     const leaving = new AbortController();
@@ -194,7 +194,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     assert.ok(sockets.length <= 1);
   });
 
-  test('do not keep an earlier socket open if they are left before they start', async (context) => {
+  test('do not keep a socket open after the client is closed if they ended before they started', async (context) => {
     const { sockets, webSocket } = trackSockets();
     const client = await testbed.loggedIn(context, { webSocket });
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
@@ -209,7 +209,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     await closed;
   });
 
-  test('end with the client and with the session, also those of another library', async (context) => {
+  test('end with the client and with the session, even if another library started them', async (context) => {
     const { sockets, webSocket } = trackSockets();
     const follow = async (client: TestClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');
@@ -260,7 +260,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     assert.deepEqual(await change, { value: undefined, done: true });
   });
 
-  test('buffer changes between two calls of next in order', async (context) => {
+  test('buffer changes in order between two calls of next', async (context) => {
     const client = await testbed.loggedIn(context);
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
     for (const name of ['one', 'two', 'three']) await testbed.mutate('createFolder', { name });

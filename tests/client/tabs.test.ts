@@ -1,4 +1,4 @@
-/** Two browser tabs that share a session: the tokens are refreshed once, whichever tab needs it. */
+/** Two browser tabs that share a session: only one tab refreshes the tokens, even if both need new ones. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -44,7 +44,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     }
   });
 
-  test('refresh once when their sockets are warned at the same instant', async (context) => {
+  test('refresh once when both sockets get an expiry warning at the same instant', async (context) => {
     const { tabs } = await openTabs(context);
     const received = await Promise.all(tabs.map((tab) => ReceivedChanges.follow(testbed, tab)));
     const write = async (name: string) => {

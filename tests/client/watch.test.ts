@@ -1,4 +1,4 @@
-/** Watched trees of a real server over sockets that are terminated, while several users change folders and access. */
+/** Watched trees on a real server: several users change folders and access, while the test terminates sockets. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -25,7 +25,7 @@ const patienceMs = 60_000;
 interface Watcher {
   readonly name: string;
   readonly client: Client;
-  /** Terminates its connection, like a failing network. */
+  /** Terminates the connection of this watcher, like a failing network. */
   readonly cut: () => void;
   readonly watched: WatchedTree;
   /** The error that ended the updates. */

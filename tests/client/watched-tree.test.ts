@@ -1,4 +1,4 @@
-/** Watched trees of a server that changes randomly between any two responses. */
+/** Watched trees on a server with random changes between any two responses. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -43,7 +43,7 @@ async function waitUntilCaughtUp(watched: WatchedTree, server: ModelServer): Pro
 describe('a watched tree', () => {
   const runs = selectLength({ short: { gentle: 8, all: 3 }, long: { gentle: 25, all: 8 } });
   for (const name of ['gentle', 'all'] as const) {
-    test(`is a tree at every moment, and finally the tree of the server, with ${name} operations`, async () => {
+    test(`is a valid tree after each change, and finally equals the tree of the server, with ${name} operations`, async () => {
       const operationLists = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });
       await fc.assert(
         fc.asyncProperty(operationLists, fc.integer({ min: 2, max: 12 }), async (changes, pageSize) => {

@@ -1,4 +1,4 @@
-/** A layer between client and server: it records each request, and loses, cuts or delays replies on demand. */
+/** A layer between client and server. It records each request, and drops, truncates or delays replies on demand. */
 
 export interface RecordedRequest {
   readonly path: string;
@@ -32,7 +32,7 @@ export class Wire {
     this.requests.length = 0;
   }
 
-  /** Loses the next replies at a path after the server has executed the requests. */
+  /** Drops the next replies at a path after the server has executed the requests. */
   loseReplies(path: string, count = 1): void {
     this.#next(path, count, async (send) => {
       await (await send()).text();
@@ -40,12 +40,12 @@ export class Wire {
     });
   }
 
-  /** Answers the next requests at a path with this response. */
+  /** Answers the next requests at a path with a response from `make`. The requests do not reach the server. */
   answer(path: string, count: number, make: () => Response): void {
     this.#next(path, count, () => Promise.resolve(make()));
   }
 
-  /** Cuts the next replies at a path in the middle. */
+  /** Truncates the next replies at a path. */
   cutReplies(path: string, count = 1): void {
     this.#next(path, count, async (send) => {
       const response = await send();

@@ -18,7 +18,7 @@ describe('access in the console on SQLite', () => {
     await page.getByRole('option', { name, exact: true }).click();
   };
 
-  test('takes effect for the other user at once and is explained', async () => {
+  test('takes effect for the other user immediately and is explained', async () => {
     const id = await testbed.demo.idOf('/Places/Hill Campus');
     const other = await testbed.openSignedIn('margaret', `/folders/${id}`);
     await other.getByText('There is no such folder').waitFor();
@@ -173,7 +173,7 @@ describe('access in the console on SQLite', () => {
     assert.equal(status, 200);
   });
 
-  test('lists everyone who has access with the grant that decides, page by page', async () => {
+  test('is listed for all users with the deciding grants, page by page', async () => {
     const { tree, demo } = testbed;
     const id = await demo.idOf('/Places/Harbour Campus/Floor 2');
     const page = await testbed.openSignedIn('ada', `/folders/${id}?tab=access`);

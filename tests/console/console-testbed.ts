@@ -1,6 +1,6 @@
 /**
  * The console of a real server in a real Chromium. Errors that a page reports, policy violations and requests to other
- * origins are faults. A test fails on a fault that it does not expect.
+ * origins are faults. Each fault fails the test, unless the test expects it.
  */
 
 import assert from 'node:assert/strict';
@@ -115,10 +115,10 @@ export class ConsoleTestbed {
 
   /** Advances the clocks of the server and of these pages. */
   async pass(seconds: number, ...pages: readonly Page[]): Promise<void> {
-    // Between the two clock changes the server refuses a token that the page considers valid. The page repeats the
-    // request.
+    // Between the two clock changes, the server rejects a token that is still valid by the clock of the page. The page then
+    // repeats the request.
     this.expectFaults(/status of 401 .*\/graphql/);
-    // The page would count the life of a new token by its old clock, so refreshes wait until both clocks have moved.
+    // The page would compute the expiry of a new token with its old clock, so refreshes wait until both clocks have moved.
     const moved = Promise.withResolvers<void>();
     const hold = (route: Route) => moved.promise.then(() => route.continue());
     await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
@@ -154,13 +154,13 @@ export class ConsoleTestbed {
     const judge = (address: string) => {
       const { protocol, hostname } = new URL(address.replace(/^ws/, 'http'));
       // A BreakableConnection uses its own port.
-      if (protocol.startsWith('http') && hostname !== '127.0.0.1') note(`asks ${address}`);
+      if (protocol.startsWith('http') && hostname !== '127.0.0.1') note(`sends a request to ${address}`);
     };
     context.on('request', (request) => judge(request.url()));
     context.on('weberror', (error) => note(`throws ${error.error().stack ?? error.error().message}`));
     context.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return;
-      note(`says ${message.text()} (${message.location().url})`);
+      note(`prints ${message.text()} (${message.location().url})`);
     });
     context.on('page', (page) => page.on('websocket', (socket) => judge(socket.url())));
   }

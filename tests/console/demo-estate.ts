@@ -1,4 +1,4 @@
-/** A small estate with users for console tests and screenshots, equal at every start. */
+/** A small estate with users for console tests and screenshots, the same at every start. */
 
 import type { GraphTestbed } from '../support/graph-testbed.ts';
 

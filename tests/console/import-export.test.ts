@@ -183,7 +183,7 @@ describe('import and export in the console on SQLite', () => {
     await waitForPaths(...initialPaths, 'Shed/Rakes/Bins', 'Shed/Rakes/Bins/Glass');
   });
 
-  test('keeps or updates folders that exist, or stops', async () => {
+  test('keeps existing folders, updates them, or rejects the import, as the user chooses', async () => {
     await drop(tree.row('Shed'), {
       name: 'x.csv',
       text: 'path,title\nRakes,Tools\nRakes/Long,\n',
@@ -280,7 +280,7 @@ describe('import and export in the console on SQLite', () => {
     await close();
   });
 
-  test('reports the limit of folders of the server before anything is imported', async () => {
+  test("reports the server's maximum number of folders before anything is imported", async () => {
     const paths = Array.from({ length: 4_001 }, (_, index) => `{"path":"n${index}"}\n`).join('');
     await drop(tree.row('Shed'), { name: 'many.ndjson', text: paths });
     await problem('at most 4000 folders').waitFor();
@@ -370,7 +370,7 @@ describe('import and export in the console on SQLite', () => {
     await waitForPaths(...initialPaths);
   });
 
-  test('reports that a canceled import was completed before', async () => {
+  test('reports that an import was complete before it could be canceled', async () => {
     const { stop } = await interceptImport(async (route) => {
       await route.fetch();
       await button('Cancel import').click();

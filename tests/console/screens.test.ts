@@ -1,4 +1,4 @@
-/** The links from the screens of the console to the objects that they mention. */
+/** The screens of the console: their links, tables, filters and lists, and the view as another user. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { ConsoleTestbed } from './console-testbed.ts';
 import { TreePage } from './tree-page.ts';
 
-describe('screens of the console on SQLite', () => {
+describe('the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   before(async () => {
     testbed = await ConsoleTestbed.start();
@@ -16,7 +16,7 @@ describe('screens of the console on SQLite', () => {
   afterEach(() => testbed.closeBrowsers());
   after(() => testbed.stop());
 
-  test('leads from the counts of the overview to sessions and to the lines of the log', async () => {
+  test('links the counts of the overview to the sessions and to lines of the log', async () => {
     await testbed.tree.testbed.post('/login', { username: 'ada', password: 'quince in brown paper' });
     const page = await testbed.openSignedIn('admin', '/overview');
     const chart = page.getByRole('region', { name: 'Failed logins' });
@@ -93,7 +93,7 @@ describe('screens of the console on SQLite', () => {
     await testbed.tree.mutate('revokeAccess', { folderId: id, userId: userIds.grace });
   });
 
-  test('filters the journal by times that are typed or picked, in the format of all dates', async () => {
+  test('filters the journal by typed or picked times, in the same format as all other dates', async () => {
     const page = await testbed.openSignedIn('admin', '/journal');
     const from = page.getByRole('group', { name: 'From' });
     // Without the marks of the writing direction.
@@ -118,7 +118,7 @@ describe('screens of the console on SQLite', () => {
     assert.equal(await textOf(from), 'dd mm yyyy, ––:––');
   });
 
-  test('filters the journal by the path of a folder, and displays the path also after a reload', async () => {
+  test('filters the journal by the path of a folder, and displays the path even after a reload', async () => {
     const page = await testbed.openSignedIn('admin', '/journal');
     const field = page.getByRole('textbox', { name: 'Folder' });
     await field.fill('/Places');
@@ -334,7 +334,7 @@ describe('screens of the console on SQLite', () => {
     await page.getByRole('heading', { level: 1, name: 'Acme Lifts' }).waitFor();
   });
 
-  test('lists the folder of a typed name before the commands of the current folder that contain the name', async () => {
+  test('lists the folder with the typed name before commands that contain the name', async () => {
     const page = await testbed.openSignedIn('admin', `/folders/${await testbed.demo.idOf('/Suppliers')}`);
     await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -357,7 +357,7 @@ describe('screens of the console on SQLite', () => {
     assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup Never/);
   });
 
-  test('views the tree as another user, framed and read only, in one tab', async () => {
+  test('displays the tree as another user in one tab, in a frame and read only', async () => {
     const { demo } = testbed;
     const page = await testbed.openSignedIn('admin', `/users/${demo.userIds.ada}`);
     await page.getByRole('button', { name: 'More actions for ada' }).click();

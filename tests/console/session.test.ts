@@ -29,7 +29,7 @@ describe('the console session on SQLite', () => {
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content');
   });
 
-  test('loads less than 190 kB gzipped for the sign-in and 250 kB for the tree, and nothing of the explorer', async (t) => {
+  test('loads less than 190 kB gzipped for the sign-in and 250 kB for the tree, and no part of the explorer', async (t) => {
     const page = await testbed.newTab();
     const loaded = recordLoads(page);
     await page.goto(testbed.address());
@@ -95,7 +95,7 @@ describe('the console session on SQLite', () => {
     cable.disconnect();
   });
 
-  test('reconnects after a connection loss that the browser does not report, and loads what failed meanwhile', async () => {
+  test('reconnects after a connection loss that the browser does not report, and loads the missing data', async () => {
     const cable = await BreakableConnection.open(testbed.tree.testbed.url);
     const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
@@ -130,7 +130,7 @@ describe('the console session on SQLite', () => {
     }
   });
 
-  test('shows why an overview cannot be refreshed, and no longer that everything works', async () => {
+  test('shows why the overview cannot be refreshed, and no longer displays “Everything works”', async () => {
     const page = await testbed.openSignedIn('admin', '/overview', { hasServerTime: true });
     const verdict = page.getByRole('region', { name: 'Health' }).getByRole('status');
     await verdict.getByText('Everything works').waitFor();
@@ -159,7 +159,7 @@ describe('the console session on SQLite', () => {
     await page.waitForURL('**/console/folders');
   });
 
-  test('shows an event as past and an end as future, with one format for exact times', async () => {
+  test('shows events in the past and expiry times as dates, even if the clock of the server is ahead', async () => {
     const id = await testbed.tree.create('Ahead of the page');
     const page = await testbed.openSignedIn('admin', `/folders/${id}`, { hasServerTime: true });
     const changed = page.getByRole('region', { name: 'Facts' }).locator('time').nth(1);

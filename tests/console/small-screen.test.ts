@@ -37,7 +37,7 @@ describe('a small screen of the console on SQLite', () => {
     await page.getByRole('menuitemradio', { name: 'Journal', checked: true }).waitFor();
   });
 
-  test('has no such menu for a user whose screens fit', async () => {
+  test('has no such menu if all screens of the user fit', async () => {
     const page = await testbed.openSignedIn('grace', '/trash', phone);
     const navigation = page.getByRole('navigation', { name: 'Screens' });
     assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), [
@@ -74,7 +74,7 @@ describe('a small screen of the console on SQLite', () => {
     }
   });
 
-  test('opens a menu next to the edge inside the window', async () => {
+  test('keeps a menu near the edge inside the window', async () => {
     const page = await testbed.openSignedIn('admin', `/users/${testbed.demo.userIds.ada}`, zoomed);
     const button = page.getByRole('button', { name: 'More actions for ada' });
     await button.click();

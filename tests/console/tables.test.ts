@@ -73,7 +73,7 @@ describe('a table of the console on SQLite', () => {
     assert.equal((await namesIn(page)).length, 11);
   });
 
-  test('moves several folders, reports those that cannot be moved, and undoes the rest at once', async () => {
+  test('moves several folders, reports those that cannot be moved, and undoes the others with one undo', async () => {
     const from = await createFolders('From', ['one', 'two', 'three']);
     const to = await createFolders('To', []);
     const page = await openFolders('/From');
@@ -96,7 +96,7 @@ describe('a table of the console on SQLite', () => {
     assert.ok(from);
   });
 
-  test('names the folders that the preview of a move refuses', async () => {
+  test('lists the folders that cannot be moved in the preview of a move', async () => {
     await createFolders('Sources', ['same', 'other']);
     await createFolders('Target', ['same']);
     const page = await openFolders('/Sources');
@@ -154,7 +154,7 @@ describe('a table of the console on SQLite', () => {
     await page.getByText('The trash is empty').waitFor();
   });
 
-  test('revokes several sessions, and never the current one with them', async () => {
+  test('revokes several sessions, but never the current one with them', async () => {
     const { password } = testbed.demo;
     for (let count = 0; count < 3; count++) await testbed.tree.testbed.logIn({ username: 'linus', password });
     const page = await testbed.openSignedIn('admin', '/sessions');

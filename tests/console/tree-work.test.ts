@@ -19,7 +19,7 @@ describe('tree work in the console on SQLite', () => {
     await testbed.closeBrowsers();
     await testbed.stop();
   });
-  /** Creates a folder for each test. Its row names are unique on the screen. */
+  /** Creates a folder for each test to work in. Its row names are unique on the screen. */
   beforeEach(async () => {
     benchId = await testbed.tree.create(`Bench ${++benches}`);
     await testbed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
@@ -56,7 +56,7 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths(...initialPaths);
   });
 
-  test('renames a folder in place and refuses a taken name there', async () => {
+  test('renames a folder in place, and keeps the field open if the name is already in use', async () => {
     await tree.row('Pots').click();
     await tree.press('F2');
     const field = tree.page.getByLabel('New name');
@@ -76,7 +76,7 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths(...initialPaths);
   });
 
-  test('keeps another name that is being typed when a name is refused', async () => {
+  test('keeps a name that the user is typing when the rename of another folder is rejected', async () => {
     const { page } = tree;
     const field = page.getByLabel('New name');
     const requested = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Shed/Seeds');
   });
 
-  test('moves and renames a folder in one change, and marks a name that is taken', async () => {
+  test('moves and renames a folder in one change, and marks a name that is already in use', async () => {
     const { page } = tree;
     await testbed.tree.import(['Pots'], await testbed.demo.idOf(`/Bench ${benches}/Shed`));
     await tree.choose('Pots', 'Move to…');
@@ -256,7 +256,7 @@ describe('tree work in the console on SQLite', () => {
     await tree.waitUntilGone('Pots');
   });
 
-  test('selects siblings and ranges with keys, also those that are not loaded, but never the root', async () => {
+  test('selects siblings and ranges with keys, including folders that are not loaded, but never the root', async () => {
     const { page } = tree;
     const bar = page.getByRole('toolbar', { name: 'Selected folders' });
     await tree.row('Pots').click();

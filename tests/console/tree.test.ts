@@ -35,7 +35,7 @@ describe('the console tree on SQLite', () => {
     await tree.waitUntilGone('Zero waste');
   });
 
-  test('opens the folder of a URL, deep and far down a long level, also after a reload', async () => {
+  test('opens the folder of a URL, even deep in the tree, far down a long level and after a reload', async () => {
     const number = 2_900;
     const name = `Letter ${number}`;
     const tree = await open(`/Correspondence/${name}`);
@@ -55,7 +55,7 @@ describe('the console tree on SQLite', () => {
         expanded: null,
         selected: 'true',
       });
-      assert.ok((await tree.tree.getByRole('treeitem').count()) < 100, 'only what is seen is drawn');
+      assert.ok((await tree.tree.getByRole('treeitem').count()) < 100, 'only visible rows are rendered');
       await tree.waitUntilInView(name);
     }
   });
@@ -122,7 +122,7 @@ describe('the console tree on SQLite', () => {
     assert.equal((await tree.waitForFocus('Inspections'))['level'], '6');
   });
 
-  test('searches the current text if Enter follows immediately', async () => {
+  test('searches for the current text if the user presses Enter immediately', async () => {
     const tree = await open(null);
     const { page } = tree;
     await tree.waitUntilVisible('Archive');
@@ -135,7 +135,7 @@ describe('the console tree on SQLite', () => {
     await tree.waitForFocus('Letter 291');
   });
 
-  test('shows changes of others as they happen, with their authors', async () => {
+  test('shows changes by other users immediately, with the name of the user', async () => {
     const id = await testbed.demo.idOf('/Projects');
     const tree = await open('/Projects');
     const other = await open('/Projects', 'ada');
@@ -238,7 +238,7 @@ describe('the console tree on SQLite', () => {
     assert.match(await page.getByRole('option', { name: /Rotterdam/ }).innerText(), inOrder);
   });
 
-  test('opens the menu of a folder by a long press, with rows and fields for fingers', async () => {
+  test('opens the menu of a folder by a long press, with rows and fields large enough for touch', async () => {
     const id = await testbed.demo.idOf('/Archive/2000');
     const tree = new TreePage(await testbed.openSignedIn('admin', '/folders', { isTouch: true, width: 375 }));
     const { page } = tree;

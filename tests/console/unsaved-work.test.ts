@@ -52,7 +52,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await page.getByLabel('Password').count(), 0);
   });
 
-  test('survives an ended session for the same user who signs in again', async () => {
+  test('survives an ended session if the same user signs in again', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     testbed.expectFaults(/status of 401/);
     await field(page).fill('Typed before the end.');
@@ -60,7 +60,11 @@ describe('unsaved work in the console on SQLite', () => {
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.waitFor();
     assert.equal(await form.getByLabel('User name').inputValue(), 'ada');
-    assert.equal(await page.getByRole('navigation').count(), 0, 'the page behind it is out of reach');
+    assert.equal(
+      await page.getByRole('navigation').count(),
+      0,
+      'the page behind the dialog is not accessible',
+    );
     await form.getByLabel('Password').fill(testbed.demo.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor({ state: 'detached' });
@@ -105,7 +109,7 @@ describe('unsaved work in the console on SQLite', () => {
 
   test('survives signing out in another tab', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
-    await field(page).fill('Typed beside it.');
+    await field(page).fill('Typed before the sign-out.');
     const other = await page.context().newPage();
     await other.goto(testbed.address('/trash'));
     await other.getByRole('button', { name: 'Account of ada' }).click();
@@ -116,10 +120,10 @@ describe('unsaved work in the console on SQLite', () => {
     await form.getByLabel('Password').fill(testbed.demo.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor({ state: 'detached' });
-    assert.equal(await field(page).inputValue(), 'Typed beside it.');
+    assert.equal(await field(page).inputValue(), 'Typed before the sign-out.');
   });
 
-  test('never overwrites a concurrent change; both versions are shown', async () => {
+  test('never overwrites a concurrent change, and shows both versions', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Ada’s words.');
     const id = await testbed.demo.idOf(folderPath);
@@ -206,7 +210,7 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  test('marks a name that is taken in a dialog, and focuses it', async () => {
+  test('marks a name that is already in use in a dialog, and focuses its field', async () => {
     const page = await testbed.openSignedIn('admin', await pageOf('/Places/Harbour Campus'));
     const folder = page.getByRole('region', { name: 'Folder', exact: true });
     await folder.getByRole('button', { name: 'Rename…' }).click();
@@ -245,7 +249,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await problems.count(), 2);
   });
 
-  test('stays on the page for copying when the user loses the right to write', async () => {
+  test('stays on the page, where it can be copied, when the user loses Write access', async () => {
     const id = await testbed.demo.idOf(folderPath);
     const setLevel = (level: string) =>
       testbed.tree.mutate('grantAccess', { folderId: id, userId: testbed.demo.userIds.ada, level });

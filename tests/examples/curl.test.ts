@@ -86,7 +86,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
       }
     });
 
-    test('logs out after a failure as well', async () => {
+    test('logs out even after a failure', async () => {
       relay.before = (path) => {
         if (path === '/graphql') tree.testbed.clock.advanceSeconds(86_400 * 61);
       };
@@ -97,7 +97,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     });
   });
 
-  test('refreshes early and does not use a token that lives only a second', async () => {
+  test('refreshes early and does not use a token with a lifetime of one second', async () => {
     await start({ AUTH_TOKEN_SECONDS: '1' });
     await run();
     assert.deepEqual(relay.responses.slice(0, 3), ['/login 200', '/login/refresh 200', '/graphql 200']);

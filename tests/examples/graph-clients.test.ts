@@ -1,4 +1,4 @@
-/** Runs examples/apollo/ and examples/urql/ like a user: the published libraries with the client's adapters. */
+/** Runs examples/apollo/ and examples/urql/ like a user, with the published libraries and the client's adapters. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -27,7 +27,7 @@ for (const library of ['apollo', 'urql']) {
         ESPALIER_PASSWORD: secret,
       });
 
-    test('queries, mutates and follows changes, also after its token has expired', async () => {
+    test('queries, mutates and follows changes, even after its token has expired', async () => {
       await tree.create('Orchard');
       relay.before = (path, { length }) => {
         if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);

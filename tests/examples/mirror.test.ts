@@ -39,7 +39,7 @@ async function readExpected(tree: TreeTestbed, id: string): Promise<unknown> {
   return path[0];
 }
 
-/** Waits until the file matches the server. The file is complete whenever it is read. */
+/** Waits until the file matches the server. Every read must find a complete file. */
 async function waitUntilEqual(tree: TreeTestbed, id: string, file: string): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('keeps the file equal to the server, whatever happens to the tree, the server and the tokens', async () => {
+    test('keeps the file equal to the tree across changes, server restarts and expired tokens', async () => {
       await tree.import(['Places/Floor 10', 'Places/Floor 2/Kitchen', 'Elsewhere/Garden/Bed']);
       const id = await tree.idOf('/Places');
       const file = join(folder, `${kind.name}.json`);

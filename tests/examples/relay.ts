@@ -1,6 +1,6 @@
 /**
- * A proxy between an example and a server. It records requests, and lets a test act before it forwards them. It also detects
- * passwords and tokens in process arguments, which every user of the machine can read.
+ * A proxy between an example and a server. It records requests, and a test can act before a request is forwarded. The proxy also
+ * detects passwords and tokens in process arguments, which every user of the machine can read.
  */
 
 import { once } from 'node:events';

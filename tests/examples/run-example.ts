@@ -13,7 +13,7 @@ export const examples = join(import.meta.dirname, '../../examples');
 
 export type Command = readonly [string, ...string[]];
 
-/** Runs an example that uses the client. It imports the sources of the repository. */
+/** Returns the command for an example that uses the client. The example imports the client from its sources. */
 export function nodeCommand(example: string, ...args: readonly string[]): Command {
   return [process.execPath, '--conditions=espalier-source', join(examples, example), ...args];
 }
@@ -22,11 +22,11 @@ export interface ExampleResult {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
-  /** Files that remain in its temporary folder. */
+  /** Files that the example left in its temporary folder. */
   readonly remainingFiles: readonly string[];
 }
 
-/** Runs without a terminal. Its output is searched for passwords and tokens. */
+/** A running example, without a terminal. Its output is searched for passwords and tokens. */
 export class RunningExample {
   readonly ended: Promise<ExampleResult>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;

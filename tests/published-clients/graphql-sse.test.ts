@@ -78,5 +78,5 @@ function readCode({ errors }: Result): unknown {
 
 async function readResult(client: Client, request: RequestParams): Promise<Result> {
   for await (const result of client.iterate(request)) return result;
-  throw new Error('No result came.');
+  throw new Error('The operation returned no result.');
 }

@@ -1,4 +1,4 @@
-/** The npm package graphql-ws, set up by its recipes, on a socket that outlives its token. */
+/** The npm package graphql-ws, set up by its recipes, on a socket that stays open after the first token expires. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
         return client;
       };
 
-      test('renews its token at each warning, and outlives several tokens on one socket', async (context) => {
+      test('sends a new token at each warning, and keeps one socket while several tokens expire', async (context) => {
         const program = await SubscribingProgram.start(server, ann);
         const warnings: unknown[] = [];
         let connections = 0;
@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
         await program.assertMissedNothing();
       });
 
-      test('reconnects by itself after expiry without renewal, and misses nothing', async (context) => {
+      test('reconnects by itself if it has not renewed the expired token, and misses nothing', async (context) => {
         const program = await SubscribingProgram.start(server, ann);
         const closed = Promise.withResolvers<CloseEventLike>();
         let connections = 0;
@@ -146,5 +146,5 @@ function watch(client: Client, program: SubscribingProgram): void {
 
 async function readResult(client: Client, request: { query: string }): Promise<Result> {
   for await (const result of client.iterate(request)) return result;
-  throw new Error('No result came.');
+  throw new Error('The operation returned no result.');
 }

@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
 
     for (const [release, { graphql, query }] of Object.entries(releases)) {
       describe(`with graphql ${release}`, () => {
-        test('names only directive locations of that release', async () => {
+        test('returns only directive locations of that release', async () => {
           const { __schema } = await graph.query<graphql15.IntrospectionQuery>(query);
           assert.ok(__schema.directives.some(({ name }) => name === 'deprecated'));
           const expected: readonly string[] = Object.values(graphql.DirectiveLocation);

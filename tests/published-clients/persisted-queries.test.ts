@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(errors.map(withoutRequestId), [notSupported]);
     });
 
-    test('run a text that comes with a hash, and require one of the two', async () => {
+    test('run a text that is sent with a hash, and require a text or a hash', async () => {
       const post = async (body: unknown) =>
         (await tree.testbed.post('/graphql', body, tree.authToken)).json();
       const wrongHash = { persistedQuery: { version: 1, sha256Hash: sha256('another text') } };

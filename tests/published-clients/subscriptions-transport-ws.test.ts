@@ -22,8 +22,7 @@ function assertTokenExpired(error: unknown): void {
 }
 
 /**
- * The package abandons a socket that connects slowly. An unhandled error of that socket would end the
- * process.
+ * The package abandons a socket that connects slowly. An unhandled error of the socket would end the process.
  */
 class ErrorIgnoringSocket extends WebSocket {
   constructor(url: string, protocols: string[]) {

@@ -42,8 +42,8 @@ function isVersionConflict(error: unknown): boolean {
 }
 
 /**
- * Maps versions to later versions with the same content. An undo creates a new version whose content is an earlier one, so
- * several changes can be undone in sequence, the latest first.
+ * Maps versions to later versions with the same content. An undo creates a new version with the content of an earlier version.
+ * With this map, several changes can be undone in sequence, the latest first.
  */
 export class EquivalentVersions {
   readonly #next = new Map<string, number>();

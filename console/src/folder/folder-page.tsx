@@ -135,7 +135,7 @@ function FolderNotFound() {
   );
 }
 
-/** Reminds of unsaved drafts of other folders. */
+/** Lists other folders with unsaved drafts. */
 function OtherDrafts({ folderId }: { folderId: string }) {
   const others = useDrafts().filter((draft) => draft.isDirty && draft.folderId !== folderId);
   if (others.length === 0) return null;

@@ -70,7 +70,7 @@ export function FoldersScreen() {
   );
 }
 
-/** Reminds of unsaved drafts when another screen opens, but not after a sign-in on this one. */
+/** Reminds the user of unsaved drafts when another screen opens, but not after a sign-in on this screen. */
 function remindOfDrafts(): void {
   if (location.pathname.startsWith(toAddress('/folders'))) return;
   for (const { folderName, isDirty } of drafts.read()) {

@@ -224,7 +224,7 @@ async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel):
   await performOrReport({
     ...grantTask(describeGrant(grantee, folder), level, before),
     doneText: `${formatLevel(level)} on ${folder.path}`,
-    optimisticUpdate: foreseeing(grantee, (rows) =>
+    optimisticUpdate: updateRows(grantee, (rows) =>
       rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
     ),
   });
@@ -235,10 +235,10 @@ async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promi
   await performOrReport({
     ...revokeTask(describeGrant(grantee, folder), level),
     doneText: `Removed “${formatLevel(level)}” on ${folder.path}`,
-    optimisticUpdate: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
+    optimisticUpdate: updateRows(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
   });
 }
 
-function foreseeing(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
+function updateRows(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
   return () => updateQueryOptimistically<readonly GrantRow[]>(aboutGrants(grantee), change);
 }

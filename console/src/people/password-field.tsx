@@ -9,7 +9,7 @@ import { generatePassword } from './generated-password.ts';
 
 export const shortestPassword = 8;
 
-/** Counts like the server. */
+/** Counts characters as the server does. */
 export function isLongEnough(password: string): boolean {
   return [...password.normalize('NFC')].length >= shortestPassword;
 }

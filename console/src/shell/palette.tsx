@@ -175,7 +175,7 @@ function Option({ id, item: { label, detail, icon, keys }, isActive, onPoint, on
       className="palette-option"
       role="option"
       aria-selected={isActive}
-      // Not pointerenter, which also fires when the list scrolls below a resting pointer.
+      // Not `pointerenter`, because it also fires when the list scrolls below a resting pointer.
       onPointerMove={onPoint}
       onClick={onChoose}
     >

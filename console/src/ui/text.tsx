@@ -1,6 +1,6 @@
 /**
- * Displays names of users, and texts of the server. In names, characters that are invisible and can make a name look like
- * another one appear as markers. A marked character has no effect on the text around it.
+ * Displays names from users, and texts from the server. Invisible characters can make a name look like another one, so they are
+ * displayed as markers. A marked character has no effect on the text around it.
  */
 
 import type { ReactNode } from 'react';

@@ -1,6 +1,6 @@
 /**
- * A client uses a bad network and a server whose auth tokens live two seconds. Every call succeeds, each change is
- * applied once, and the watched tree matches the server at the end.
+ * Runs a client on a bad network. The auth tokens of the server expire after two seconds. Every call must succeed, each change
+ * must be applied once, and the watched tree must match the server at the end.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -146,7 +146,7 @@ class Writer {
     const title = `Title ${this.#random.below(1_000_000)}`;
     await this.#holding([folder.id], async () => {
       const updated = await this.#client.folders.update(folder.id, { title });
-      if (updated.title !== title) this.#tally.violation(`an update was answered with ${updated.title}`);
+      if (updated.title !== title) this.#tally.violation(`an update returned the title ${updated.title}`);
       folder.title = title;
     });
   }
@@ -169,7 +169,7 @@ class Writer {
     if (!folder) return;
     await this.#holding([folder.id], async () => {
       const count = await this.#client.folders.delete(folder.id);
-      if (count !== 1) this.#tally.violation(`a folder was deleted, and ${count} were said to go`);
+      if (count !== 1) this.#tally.violation(`the deletion of one folder returned the count ${count}`);
       this.folders.delete(folder.id);
     });
   }
@@ -189,7 +189,7 @@ class Writer {
     const names: string[] = [];
     for await (const { name } of this.#client.folders.children(this.#root.id, { pageSize: 20 }))
       names.push(name);
-    if (new Set(names).size !== names.length) this.#tally.violation('a list has a folder twice');
+    if (new Set(names).size !== names.length) this.#tally.violation('a list contains a folder twice');
   }
 
   async #verify(): Promise<void> {
@@ -229,7 +229,7 @@ async function compare(client: Client, watched: WatchedTree, writer: Writer, tal
   }
   const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) =>
     isDeepStrictEqual(sorted(mirror), sorted(stored));
-  if (!isEqual(writer.folders)) tally.violation('the acknowledged folders are not the stored ones');
+  if (!isEqual(writer.folders)) tally.violation('the acknowledged folders differ from the stored folders');
   tally.count('folders at the end', stored.size);
   await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);
 }
@@ -251,7 +251,7 @@ const settleTimeoutMs = 60_000;
 async function waitUntilEqual(isEqual: () => boolean, tally: Tally): Promise<void> {
   const deadline = performance.now() + settleTimeoutMs;
   while (!isEqual()) {
-    if (performance.now() > deadline) return tally.violation('the watched tree is not what the server has');
+    if (performance.now() > deadline) return tally.violation('the watched tree differs from the server');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

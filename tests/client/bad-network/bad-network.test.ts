@@ -8,7 +8,7 @@ import { runOnBadNetwork } from './bad-network-run.ts';
 
 for (const kind of databaseKinds) {
   describe(`the client through a bad network, with auth tokens of two seconds, on ${kind.name}`, () => {
-    test('completes every call, applies each change once, and watches the tree of the server', async (t) => {
+    test('completes every call, applies each change once, and keeps the watched tree up to date', async (t) => {
       const operations = selectLength({ short: 120, long: 300 });
       const tally = await runOnBadNetwork({ kind, operations, seed: 7, percent: 15 });
       t.diagnostic(tally.summary().replaceAll('\n', '; '));

@@ -1,4 +1,4 @@
-/** A proxy that loses, delays and cuts responses and closes sockets. A seed decides its faults. */
+/** A proxy that drops requests, drops, delays and truncates responses, and closes sockets. A seed determines the faults. */
 
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -88,14 +88,14 @@ export class BadNetwork {
     const fault = !this.isCalm && random.chance(percent / 100) ? random.pick(faults) : undefined;
     if (fault) {
       tally.count(`network: ${fault}`);
-      if (incoming.url === '/login/refresh') tally.count('network: something happened to a refresh');
+      if (incoming.url === '/login/refresh') tally.count('network: fault during a refresh');
     }
     const body = Buffer.concat((await incoming.toArray()) as Buffer[]);
     if (fault === 'request lost') return void outgoing.destroy();
     if (fault === 'proxy is busy')
       return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502</h1>');
     const { status, headers, text } = await this.#forward(incoming, body);
-    // The client has its own timeout.
+    // No response: the client must time out.
     if (fault === 'never answered') return;
     if (fault === 'reply lost') return void outgoing.destroy();
     if (fault === 'reply delayed') await delay(random.below(maxDelayMs));

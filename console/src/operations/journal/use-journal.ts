@@ -165,7 +165,7 @@ function useTail({ filter, isLive, from, take, readAgain }: Tail): unknown {
   return isLive ? end : null;
 }
 
-/** Returns the value of a moment ago. */
+/** Returns the value once it has not changed for this time, and the previous value until then. */
 function useDelayed(value: number, byMs: number): number {
   const [lagging, setLagging] = useState(value);
   useEffect(() => {

@@ -178,7 +178,7 @@ export class TreeStore {
     this.changed(folder.parent?.id ?? null);
   }
 
-  /** Call this before an optimistic removal. The returned function says whether the server has confirmed it since. */
+  /** Call this before an optimistic removal. Returns a function that checks whether the server has confirmed the removal. */
   trackRemoval(id: string): () => boolean {
     const removal = { isConfirmed: false };
     this.#pendingRemovals.set(id, removal);

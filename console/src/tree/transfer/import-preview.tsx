@@ -68,7 +68,7 @@ export function ImportPreview(props: ImportPreviewProps) {
           <Button
             tone="primary"
             isDisabled={!isReady}
-            // A folder that someone else creates meanwhile must not be merged without a choice.
+            // A folder that another user creates in the meantime must not be merged without a choice.
             onPress={() => onImport(file, existing > 0 ? choice : 'FAIL')}
           >
             Import
