@@ -6,7 +6,7 @@ import { AccessCache } from './access-cache.ts';
 
 const maxAttempts = 3;
 
-/** A database whose snapshots have other access numbers than reads outside of them. */
+/** A database with different access numbers inside and outside of snapshots. */
 function databaseWith(numberOf: (snapshot: number) => number) {
   const counted = { snapshots: 0, reports: 0 };
   const reader = (accessNumber: number) =>
@@ -33,7 +33,7 @@ function databaseWith(numberOf: (snapshot: number) => number) {
   return { database, counted };
 }
 
-test('refuses, after a few attempts, a database whose snapshots stay older than its head', async () => {
+test('reports a stale database if snapshots are still older than the head after a few attempts', async () => {
   const { database, counted } = databaseWith(() => 3);
   await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'stale' });
   assert.deepEqual(counted, { snapshots: maxAttempts, reports: 1 });

@@ -29,7 +29,7 @@ export interface CachedAccess {
 /** Counted in folders; see `Access.size`. */
 const maxCachedFolders = 1_000_000;
 
-/** A shared read may be older than the head. A read that begins later cannot be, unless the database has been restored. */
+/** A shared read may be older than the head, and is then repeated. A later read is never older, unless the database was restored. */
 const maxAttempts = 3;
 
 const findUser = sql<{ id: string }, { isAdministrator: number; disabledAt: number | null }>`
@@ -57,7 +57,7 @@ export class AccessCache {
     this.#database = database;
   }
 
-  /** The user's latest rights. Like the other methods, it refuses a user who is disabled or deleted. */
+  /** The user's latest rights. Like `accessFor` and `accessIn`, it refuses a user who is disabled or deleted. */
   accessOf(userId: string): PromiseOrValue<LatestAccess> {
     return whenDone(
       this.#readLatestHead(),
@@ -129,11 +129,11 @@ export class AccessCache {
     }
   }
 
-  /** The reader must be at the head. */
+  /** The reader must see the state at `head`. */
   async #readAndCache(reader: ConsistentReader, userId: string, head: JournalHead): Promise<LatestAccess> {
     const fresh = await readViewerAccess(reader, userId);
     const old = this.#cache.get(userId);
-    // If the access of another user changed, keeps the object, so that its holders see that it is the same.
+    // Keeps the object if only the access of other users changed, so that its holders can compare by identity.
     const access = old?.access.equals(fresh) ? old.access : fresh;
     this.#cache.set(userId, { number: head.accessNumber, access });
     return { access, position: head };

@@ -37,7 +37,7 @@ const findFolderChange = findChange(sql`
 const findGrantedIds = sql<{ subjectIds: readonly string[] }, { id: string }>`
   select distinct folder_id as id from grants where subject_id in (select value from ${list('subjectIds')})`;
 
-/** Whether the access may have changed: a grant that was added and removed counts. `access` is the one at the end of the range. */
+/** Whether the access may have changed. A grant that was added and removed counts. `access` is the access at the end of the range. */
 export async function hasAccessChanged(
   reader: Reader,
   access: Access,
@@ -46,7 +46,7 @@ export async function hasAccessChanged(
   return (await firstChange(reader, [access], range)) !== undefined;
 }
 
-/** If so, comparing the first and the last access misses what changed in between. */
+/** Whether there are two changes, so that a comparison of the first and the last access misses the state in between. */
 export async function hasAccessChangedTwice(
   reader: Reader,
   accesses: readonly Access[],
@@ -134,19 +134,19 @@ function findTopmost(before: Access, after: Access, paths: readonly (readonly st
   return effects;
 }
 
-/** A folder's path, and the access with which it is seen. */
+/** A folder's path, and the access of the user. */
 interface FolderSight {
   readonly access: Access;
   readonly pathIds: readonly string[];
 }
 
-/** The effect of another access or another path on the visibility of a folder. */
+/** How the visibility of a folder changes with its path or with the access of the user. */
 export function visibilityChange(before: FolderSight, after: FolderSight): VisibilityChange | undefined {
   const wasSeen = before.access.sees(before.pathIds);
   const isSeen = after.access.sees(after.pathIds);
   if (!isSeen) return wasSeen ? 'hidden' : undefined;
   const [old, now] = [before.access.levelAt(before.pathIds), after.access.levelAt(after.pathIds)];
-  // A passage shows only some children, so the subtree also changes.
+  // A passage shows only some children, so the subtree changes when a passage becomes readable or the reverse.
   if (!wasSeen || old >= READ !== now >= READ) return 'uncovered';
   return old === now ? undefined : 'level';
 }

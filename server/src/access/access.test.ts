@@ -23,7 +23,7 @@ const accessWith = (grants: Grants, isAdministrator = false) =>
 const levelAt = (access: Access, path: string) => access.levelAt(pathTo(path));
 const isVisible = (access: Access, path: string) => access.isVisible(path, levelAt(access, path));
 
-test('applies the nearest grant, whether higher or lower than those above', () => {
+test('applies the nearest grant, whether it is higher or lower than the grants above', () => {
   const access = accessWith({ '/': READ, '/a': MANAGE, '/a/b': NONE, '/a/b/c': WRITE });
   assert.equal(levelAt(access, '/'), READ);
   assert.equal(levelAt(access, '/other/deep'), READ);
@@ -49,7 +49,7 @@ test('lets administrators manage everything, whatever their grants are', () => {
   assert.equal(access.managesSomething, true);
 });
 
-test('makes the ancestors of a readable folder passages', () => {
+test('turns the ancestors of a readable folder into passages', () => {
   const access = accessWith({ '/a/b/c': READ });
   for (const path of ['/', '/a', '/a/b']) {
     assert.equal(levelAt(access, path), NONE);
@@ -62,7 +62,7 @@ test('makes the ancestors of a readable folder passages', () => {
   assert.deepEqual(access.childRule('/a/b/c', READ), {});
 });
 
-test('makes no passages for a grant of NONE', () => {
+test('creates no passages for a grant of NONE', () => {
   const access = accessWith({ '/a/b/c': NONE });
   assert.equal(isVisible(access, '/a'), false);
   assert.deepEqual(access.childRule('/', NONE), { only: [] });
@@ -99,7 +99,7 @@ test('includes the user and the groups in the subjects', () => {
   assert.deepEqual([...accessWith({}).subjectIds], ['user', 'group']);
 });
 
-test('shows the same children by the rule of the parent as by their own paths', () => {
+test('lists the same children by the rule of the parent as by the visibility of each child', () => {
   const steps = ['a', 'b', 'c'];
   const paths = ['/', ...steps.flatMap((one) => [`/${one}`, ...steps.map((two) => `/${one}/${two}`)])];
   const deep = [...paths, ...paths.slice(1).flatMap((path) => steps.map((step) => `${path}/${step}`))];

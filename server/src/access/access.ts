@@ -79,7 +79,7 @@ export class Access {
     this.nameOnlyIds = closed.filter((id) => this.#passages.has(id));
   }
 
-  /** Roughly proportional to the memory that it takes. */
+  /** Roughly proportional to the memory that this object takes. */
   get size(): number {
     return 1 + this.#granted.size + this.#grantedInTrash.size + this.#passages.size;
   }
@@ -113,7 +113,7 @@ export class Access {
     return this.isAdministrator || levels.some((level) => level >= WRITE);
   }
 
-  /** Whether no grant in a deleted folder gives less than MANAGE. `id` is the folder that was deleted itself. */
+  /** Whether every grant in a deleted folder gives MANAGE. `id` is the folder that was deleted itself, not one inside it. */
   managesInside(id: string): boolean {
     return this.isAdministrator || !this.#notManagedInTrash.has(id);
   }
@@ -122,7 +122,7 @@ export class Access {
     return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
   }
 
-  /** Whether both see and may do the same, wherever folders are or were. */
+  /** Whether both users see and may do the same on all current and former paths. */
   hasSameRightsAs(other: Access): boolean {
     if (this.isAdministrator || other.isAdministrator) return this.isAdministrator === other.isAdministrator;
     return (
@@ -183,7 +183,7 @@ export class Access {
     return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? this.#grantedInTrash.get(id));
   }
 
-  /** Whether the user sees a folder with this level: as readable, or as a passage. */
+  /** Whether the user sees a folder with this level, either as readable or as a passage. */
   isVisible(id: string, level: AccessLevel): boolean {
     return level >= READ || this.#passages.has(id);
   }

@@ -128,7 +128,7 @@ export async function readPastAncestry(
   return ancestry;
 }
 
-/** Null before a restore: the folder was deleted then. Only moves have `oldPathIds`; a deletion has the path in `pathIds`. */
+/** Null for a restore, because the folder had no parent before. Only moves have `oldPathIds`; a deletion has the path in `pathIds`. */
 function parentBefore({ kind, pathIds, oldPathIds }: PathChange): string | null {
   if (kind === 'RESTORE_FOLDER') return null;
   return (JSON.parse(oldPathIds ?? pathIds) as string[]).at(-2)!;

@@ -22,13 +22,13 @@ export interface EffectiveAccess {
 export interface EffectiveAccessRead {
   /** The ids from the root to the folder. */
   readonly pathIds: readonly string[];
-  /** Called before each read, with the number of users that it examines. It may refuse. */
+  /** Called for each batch with the number of its users, before their levels are read. It may refuse. */
   readonly onRead: (count: number) => void;
 }
 
-/** Bounds the time of one statement: for each user it looks up the memberships and the grants on the path. */
+/** Limits the duration of one statement, which looks up the memberships of each user and the grants on the path. */
 const usersPerBatch = 250;
-/** If more users can have access, a page examines the users in the order of their names. */
+/** If more users can have access, a page examines all users in the order of their names. */
 const maxCandidates = 1_000;
 
 type OnPath = { readonly folderIds: readonly string[] };
@@ -99,7 +99,7 @@ export async function countEffectiveAccess(
   return count;
 }
 
-/** In batches, until the caller has enough. */
+/** Yields batches until the caller has enough. */
 async function* readAll(
   reader: ConsistentReader,
   { pathIds, onRead }: EffectiveAccessRead,

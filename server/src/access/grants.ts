@@ -65,7 +65,7 @@ const findOn = sql<{ folderIds: readonly string[] }, Grant>`
 
 type PageParameters = GrantPosition & { readonly limit: number; readonly ids: readonly string[] };
 
-/** The newest first. `owner` is the column that the lists belong to, `other` the second column of the position. */
+/** The newest grants first. `owner` is the column of the ids whose lists are read; `other` is the second column of the position. */
 const pageOfEach = <More = unknown>(owner: Statement, other: Statement, chosen: Statement) =>
   sql<PageParameters & More, ListOfEach>`${listForEach('ids', {
     table: 'grants',
@@ -96,7 +96,7 @@ const findFor = sql<{ folderIds: readonly string[]; userId: string }, Grant>`
   and (subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'}))
   order by level desc, subject_kind desc, subject_id`;
 
-/** Of the folder, for the journal. */
+/** The path of the folder, for the journal. */
 interface FolderPath {
   readonly path: string;
 }
@@ -112,7 +112,7 @@ const isGrant = sql`folder_id = ${'folderId'} and subject_id = ${'subjectId'} an
 const findGrant = sql<GrantKey, Grant>`${selectGrants} where ${isGrant}`;
 const remove = sql<GrantKey>`delete from grants where ${isGrant}`;
 
-/** All grants on these folders, those to users first. */
+/** All grants on these folders. For each folder, grants to users come first. */
 function readGrants(reader: Reader, folderIds: readonly string[]): PromiseOrValue<readonly Grant[]> {
   return readInBatches(folderIds, (some) => reader.all(findOn, { folderIds: some }, some.length));
 }
@@ -170,9 +170,9 @@ export interface UserAccess {
   readonly level: AccessLevel;
   /** Undefined if no grant decides. */
   readonly grant: Grant | undefined;
-  /** If the deciding grant is to a group. */
+  /** Set if the deciding grant is to a group. */
   readonly group: Group | undefined;
-  /** Undefined where it would reveal a deeper folder that the viewer may not see. */
+  /** Undefined if it could reveal a deeper folder that the viewer may not see. */
   readonly isPassage: boolean | undefined;
 }
 
@@ -197,7 +197,7 @@ export async function readUserAccess(
 export function toSubject({ userId, groupId }: RequestedSubject): Subject {
   const id = userId || groupId;
   if (id && !(userId && groupId)) {
-    // A text that cannot be an id has no grant.
+    // A text that cannot be an id is replaced by an id without grants.
     return { subjectKind: userId ? 'user' : 'group', subjectId: isRowId(id) ? id : firstId };
   }
   throw new Refusal('BAD_INPUT', 'Set either `userId` or `groupId`, not both.');

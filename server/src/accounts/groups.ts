@@ -157,7 +157,7 @@ const insert = sql<{ id: string; name: string; nameKey: string; now: number }>`
   values (${'id'}, ${'name'}, ${'nameKey'}, ${'now'})`;
 const rename = sql<{ id: string; name: string; nameKey: string }>`
   update user_groups set name = ${'name'}, name_key = ${'nameKey'} where id = ${'id'}`;
-// A foreign key deletes memberships.
+// A foreign key also deletes memberships.
 const deleteRow = sql<{ id: string }>`delete from user_groups where id = ${'id'}`;
 const findAllMembers = sql<{ groupId: string }, { userId: string }>`
   select user_id as "userId" from group_members where group_id = ${'groupId'} order by user_id`;
@@ -238,7 +238,7 @@ export class Groups {
       const members = await membersAmong(transaction, { groupId, userIds });
       const added = [...new Set(userIds)].filter((id) => !members.has(id));
       await transaction.run(insertMembers, { groupId, userIds: added });
-      // An entry names the user whose access changes.
+      // Each entry names one user whose access changes.
       const entries = { groupId, userIds: added, changesAccess: true };
       recordEach(transaction, { kind: 'ADD_TO_GROUP', ...by, ...entries });
       return { id: groupId, group, count: added.length };

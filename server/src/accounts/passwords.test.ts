@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 const entry = { key: 'one client' };
 
-test('matches a password with its own hash only', async () => {
+test('matches a password only with its own hash', async () => {
   const passwords = new Passwords();
   const hash = await passwords.hash('correct horse', entry);
   assert.equal(await passwords.matches('correct horse', hash, entry), true);
@@ -57,7 +57,7 @@ test('rejects a hash with Retry-After if the queue is full', async () => {
   assert.equal(await waiting, false);
 });
 
-test('accepts as many hashes as before after the queue was empty', async () => {
+test('accepts the same number of hashes again after the queue was empty', async () => {
   const passwords = new Passwords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const three = ['a', 'b', 'c'].map((password) => passwords.hash(password, entry));
@@ -82,8 +82,8 @@ test('releases the permit of a failed hash', async () => {
 test('runs waiting hashes in order', async () => {
   const passwords = new Passwords({ maxConcurrent: 1, maxWaiting: 6 });
   const served: string[] = [];
-  const ask = (name: string) => passwords.matches(name, undefined, entry).then(() => served.push(name));
-  await Promise.all(['first', 'second', 'third', 'fourth'].map(ask));
+  const check = (name: string) => passwords.matches(name, undefined, entry).then(() => served.push(name));
+  await Promise.all(['first', 'second', 'third', 'fourth'].map(check));
   assert.deepEqual(served, ['first', 'second', 'third', 'fourth']);
 });
 

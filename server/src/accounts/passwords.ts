@@ -56,7 +56,7 @@ export class Passwords {
       : { running, waiting };
   }
 
-  /** The entry is the key in the queue, for example the client address. */
+  /** `entry` has the key in the queue, for example the client address. */
   hash(password: string, entry: QueueEntry): Promise<string> {
     return this.#enqueue(entry, () => hash(normalize(password), this.#cost));
   }
@@ -124,7 +124,7 @@ function wrongLength(): Refusal {
   );
 }
 
-/** Repeated or consecutive characters, which the list of common passwords leaves out. */
+/** Checks for repeated or consecutive characters, because the list of common passwords does not contain all of these passwords. */
 function isSimple(folded: string): boolean {
   if (!/^[a-z\d]{8,12}$/.test(folded)) return false;
   if (/^(.{1,4})\1+$/.test(folded)) return true;

@@ -34,7 +34,7 @@ test('describes valid names in the error', () => {
     (error) =>
       error instanceof Refusal &&
       error.code === 'BAD_INPUT' &&
-      /A group name has 1 to 128/.test(error.message),
+      /A group name must have 1 to 128/.test(error.message),
   );
 });
 

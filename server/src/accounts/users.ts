@@ -1,6 +1,6 @@
 /**
- * Reads and changes users, and validates the names of users and groups. Changes are part of a journal transaction, so their checks
- * hold when they are written.
+ * Reads and changes users, and validates the names of users and groups. A change runs in a journal transaction, so its checks
+ * still hold when it is written.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,7 @@ export interface UserFilter {
   readonly ids?: readonly string[] | undefined;
 }
 
-/** At most `limit` elements after a position, by default a sort key. */
+/** At most `limit` elements after a position, which is a sort key by default. */
 export interface KeyedSlice<Position = string> {
   readonly after: Position | undefined;
   readonly limit: number;
@@ -75,7 +75,7 @@ export function requireAccountName(input: string, kind: NameKind): string {
   throw new Refusal('BAD_INPUT', message, { facts: { inputField: inputFields[kind] } });
 }
 
-/** `owner` has the name already. */
+/** `owner` is the user or group that already has the name, if any. */
 export function requireFreeName(
   kind: NameKind,
   name: string,
@@ -88,12 +88,12 @@ export function requireFreeName(
   });
 }
 
-/** The key by which names are compared, without regard to case, and sorted. */
+/** The key by which names are sorted, and compared without regard to case. */
 export function accountNameKey(name: string): string {
   return name.toLowerCase();
 }
 
-/** A pattern for `like … escape '!'` that matches the keys containing the text, if any. Undefined if no name can contain the text. */
+/** A pattern for `like … escape '!'` that matches keys with the text, or all keys without a text. Undefined if no name can contain the text. */
 export function searchPattern(text: string | null | undefined): string | undefined {
   if (!text) return '%';
   const name = toAccountName(text);
@@ -237,9 +237,9 @@ const exchangePassword = sql<CheckedCredentials & { newHash: string }>`
   update users set password_hash = ${'newHash'}
   where id = ${'userId'} and password_hash = ${'passwordHash'}`;
 
-/** Grants refer to users and groups, without a foreign key. */
+/** Grants must be deleted explicitly, because they refer to users and groups without a foreign key. */
 export const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
-// Foreign keys delete sessions and memberships.
+// Foreign keys also delete sessions and memberships.
 const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
 const insertDeletedUser = sql<{ id: string; now: number }>`
   insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;

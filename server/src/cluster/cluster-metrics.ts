@@ -12,7 +12,7 @@ export class ClusterMetrics {
   readonly #workers: () => Iterable<WorkerChannel>;
   readonly #waiting = new Map<number, (samples: Samples | undefined) => void>();
   readonly #latest = new Map<WorkerChannel, Samples>();
-  /** The counters of workers that have ended, because a counter must never decrease. */
+  /** The counters of workers that have ended. They are kept because a counter must never decrease. */
   #ended: readonly Samples[] = [];
   #lastTicket = 0;
 

@@ -1,4 +1,4 @@
-/** The worker's side of a cluster: messages with the primary, which holds the state that all workers share. */
+/** The worker's side of a cluster: exchanges messages with the primary, which holds the state that all workers share. */
 
 import type { RemoteConnections } from '../http/live-connections.ts';
 import type { Samples } from '../observability/metrics.ts';
@@ -71,7 +71,7 @@ export class PrimaryLink {
   }
 
   async #sendSamples(ticket: number): Promise<void> {
-    // Without samples, the primary uses the last ones and requests them again for the next scrape.
+    // If this fails, the primary uses the last samples, and requests new ones for the next scrape.
     const samples = await this.#readSamples().catch(() => undefined);
     if (samples) await send({ kind: 'samples', ticket, samples });
   }
@@ -109,7 +109,7 @@ class PrimaryAttemptQueues implements SharedAttemptQueues {
     const attempt: WaitingAttempt = { ahead: [], joined: () => undefined, wake: () => undefined };
     this.#attempts.set(number, attempt);
     const hasJoined = new Promise<boolean>((resolve) => (attempt.joined = resolve));
-    // Only these fields: the throttle's keys have more.
+    // Sends only these fields, because the throttle's keys have more.
     const sent = keys.map(({ key, maxConcurrent }) => ({ key, maxConcurrent }));
     void send({ kind: 'join', attempt: number, keys: sent });
     if (!(await hasJoined)) {

@@ -43,7 +43,7 @@ const maxBackoffMs = 30_000;
 const steadyMs = 60_000;
 /** The cluster gives up after this number of failed starts in a row, if no worker is running. */
 const maxFailures = 5;
-/** Added to the time that a worker has to stop. */
+/** Added to the time that a worker has to stop, before it is killed. */
 const killGraceMs = 5_000;
 
 export class Primary {
@@ -178,7 +178,7 @@ export class Primary {
   #onMessage(worker: WorkerProcess, message: ToPrimary): void {
     switch (message.kind) {
       case 'connected':
-        // Before it is ready: the first worker hashes the new administrator's password, for which it requests a permit here.
+        // Added before it is ready, because the first worker requests a permit to hash the new administrator's password.
         this.#sharedState.add(worker);
         return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
       case 'administrator':

@@ -73,7 +73,7 @@ describe('the shared state of workers', () => {
     assert.deepEqual(lastAheadOf(other), [0]);
   });
 
-  test('sends the connections of a user to the other workers, also to a new one', () => {
+  test('sends the connections of a user to the other workers, including a new one', () => {
     const { state, one, other } = createState();
     state.handle(one, { kind: 'local connections', userId: 'ann', count: 2 });
     const message = (count: number) => ({ kind: 'remote connections', userId: 'ann', count });

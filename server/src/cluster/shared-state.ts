@@ -13,10 +13,10 @@ export interface WorkerChannel {
   send(message: ToWorker): void;
 }
 
-/** What one worker holds. */
+/** The attempts, permits and connections of one worker. */
 interface WorkerState {
   readonly attempts: Map<number, QueuedAttempt>;
-  /** Functions that release the worker's permits, by ticket. A waiting request has none yet. */
+  /** Functions that release the worker's permits, by ticket. A request that still waits has none. */
   readonly releases: Map<number, () => void>;
   readonly connections: Map<string, number>;
 }
@@ -80,7 +80,7 @@ export class SharedState {
       attempts.set(number, attempt);
       const sendPosition = () => {
         if (attempts.get(number) !== attempt) return;
-        // Before the message: an attempt that leaves from now on causes another message.
+        // Called before the message is sent, so that no later change is missed.
         void attempt.waitForChange().then(sendPosition);
         worker.send({ kind: 'queued', attempt: number, ahead: attempt.countAhead() });
       };

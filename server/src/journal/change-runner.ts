@@ -1,6 +1,6 @@
 /**
- * Runs the changes that viewers request: fairly by user, each in one transaction under the lock of the journal, with the
- * rights of that moment, and once for each idempotency key.
+ * Runs the changes that viewers request, fairly by user. Each change runs in one transaction under the lock of the journal, with
+ * the viewer's rights at that moment, and only once for each idempotency key.
  */
 
 import type { Clock } from '../clock.ts';
@@ -16,7 +16,7 @@ import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type Journa
 export interface Caller {
   readonly userId: string;
   readonly sessionId: string;
-  /** Aborted when no client waits for the response: a change that has not begun is not begun. */
+  /** Aborted when no client waits for the response. A change that has not begun then does not begin. */
   readonly signal?: AbortSignal | undefined;
   /** Only if the request has an idempotency key. */
   readonly identity?: ChangeIdentity | undefined;
@@ -27,13 +27,13 @@ export interface Changed<T> {
   readonly result: T;
   /** The journal's last entry when the change was made. */
   readonly position: JournalPosition;
-  /** The journal's access number then. Missing if the change was made earlier, under the same idempotency key. */
+  /** The journal's access number at that time. Missing if the change was made earlier, under the same idempotency key. */
   readonly accessNumber?: number;
 }
 
 /** How the result of a change is stored under an idempotency key, and read again. */
 export interface ResultCodec<T, Stored> {
-  /** Ids and numbers; never a text of a folder, nor a secret. */
+  /** Returns only ids and numbers, never a text of a folder or a secret. */
   readonly toStored: (result: T) => Stored;
   readonly fromStored: (stored: Stored) => T;
 }
@@ -50,11 +50,11 @@ export const numberCodec: ResultCodec<number, number> = {
 };
 
 interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
-  /** Without it, the change may be made any number of times: for example a dry run. */
+  /** Undefined if the change may be made any number of times, for example in a dry run. */
   readonly codec: ResultCodec<T, Stored> | undefined;
   /** Throws refusals that do not depend on data. Called before the change waits for the lock, and again under the lock. */
   readonly check?: (rights: Rights) => void;
-  /** What the work reads first: a remote database gets it together with the statements before the work. */
+  /** Reads data for `work` in advance: a remote database receives this read together with the statements before the work. */
   readonly prefetch?: ((transaction: Transaction) => PromiseOrValue<Read>) | undefined;
   readonly work: (
     transaction: Transaction,
@@ -83,7 +83,7 @@ interface RightsReader<Rights> {
   ): PromiseOrValue<{ readonly access: Rights }>;
 }
 
-/** For all users together. One user may have half of these entries. */
+/** How many changes of all users may wait. One user may have half of this number. */
 const maxWaiting = 2_000;
 
 export class ChangeRunner<Rights> {
@@ -98,7 +98,7 @@ export class ChangeRunner<Rights> {
     this.#rights = rights;
     this.#queue = new FairQueue({
       permits: database.maxConcurrentChanges,
-      // One user cannot fill the shared transactions: another always finds a permit.
+      // One user cannot take all permits, so another user can always start a change.
       permitsPerKey: Math.ceil((database.maxConcurrentChanges * 3) / 4),
       maxWaiting,
       maxWaitingPerKey: maxWaiting / 2,
@@ -121,7 +121,7 @@ export class ChangeRunner<Rights> {
     );
   }
 
-  /** The same for long reads. A semaphore bounds how many run at a time. */
+  /** Like `read`, for long reads. The number of long reads at a time is limited. */
   readLong<T>(
     { userId }: Caller,
     work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>,
@@ -184,14 +184,14 @@ export class ChangeRunner<Rights> {
     if (identity && stored) return toResult(stored, identity, codec.fromStored);
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
-    // No other change runs meanwhile: the last entry is this change's own.
+    // No other change runs meanwhile, so the head belongs to this change.
     const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };
     if (identity) storeResult(transaction, identity, { result: codec.toStored(result), position, now });
     return { result, position, accessNumber };
   }
 
-  /** For long work that ends with `run`: it does not start if the change was made before. */
+  /** For long work that ends with `run`: the work does not start if the change was already made. */
   async runUnlessMade<T, Stored>(
     { identity }: Caller,
     codec: ResultCodec<T, Stored>,
@@ -207,7 +207,7 @@ export class ChangeRunner<Rights> {
     try {
       return await work();
     } catch (error) {
-      // The same request, sent twice at the same time, may have been faster.
+      // A duplicate of this request may have made the change in the meantime.
       const since = error instanceof Refusal ? await find() : undefined;
       if (!since) throw error;
       return since;

@@ -1,5 +1,5 @@
 /**
- * Idempotency keys: a change that a client sends again under the same key, because its response was lost, is recognized and not made
+ * Idempotency keys: if a client sends a change again under the same key, because the response was lost, the change is not made
  * again. The stored result is part of the change's own transaction. The key and the input are stored only as keyed digests.
  */
 
@@ -14,7 +14,7 @@ import { pruneInBatches, pruneStatements } from './prune.ts';
 /** Identifies one change of one request. */
 export interface ChangeIdentity {
   readonly userId: string;
-  /** Digest of the change's path in the request, keyed with the idempotency key. */
+  /** Digest of the change's path in the response, keyed with the idempotency key. */
   readonly keyDigest: Uint8Array;
   /** Digest of the change and its input, keyed in the same way. */
   readonly changeDigest: Uint8Array;
@@ -51,7 +51,7 @@ export function identifyChange(
   { path, name, input }: { readonly path: string; readonly name: string; readonly input: unknown },
 ): ChangeIdentity {
   // Keyed, because the input may contain a password: a plain digest would allow guessing it. The digests are stored, so
-  // the words in them never change.
+  // the words 'place' and 'change' must stay the same.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
   return { userId, keyDigest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
 }
@@ -63,7 +63,7 @@ export function findStoredResult(
   return reader.get(findByKey, { userId, keyDigest });
 }
 
-/** The result and the position of a change that was made earlier. Refuses a key that was used for another change. */
+/** Returns the result and the position of a change that was made earlier. Refuses a key that was used for another change. */
 export function toResult<T, Stored>(
   stored: StoredResult,
   { changeDigest }: ChangeIdentity,
@@ -79,7 +79,7 @@ export function toResult<T, Stored>(
   return { result: fromStored(JSON.parse(result) as Stored), position: { number, nonce } };
 }
 
-/** Runs in the transaction of the change, which has called `findStoredResult` under the lock. */
+/** Call it in the transaction of the change, after `findStoredResult` found nothing under the lock. */
 export function storeResult(
   transaction: Transaction,
   identity: ChangeIdentity,

@@ -85,7 +85,7 @@ export function hasEntry(reader: Reader, { number, nonce }: JournalPosition): Pr
   return whenDone(reader.get(findNonce, { number }), (found) => found?.nonce === nonce);
 }
 
-/** Reads entries in order. The first one may not be the next if entries were pruned. */
+/** Reads entries in order. If entries were pruned, the first one does not follow `after` directly. */
 export function readEntries(
   reader: Reader,
   after: number,
@@ -99,7 +99,7 @@ export function readOldest(reader: Reader): PromiseOrValue<number | undefined> {
   return whenDone(reader.get(findOldest, {}), (row) => row?.number ?? undefined);
 }
 
-/** Of `before` or `after`. */
+/** Parses the `before` or `after` of an entry. */
 export function detailsOf(text: string | null): Readonly<Record<string, unknown>> {
   return text === null ? {} : (JSON.parse(text) as Record<string, unknown>);
 }
@@ -129,7 +129,7 @@ export function toJournalCursor({ number, nonce }: JournalPosition): string {
   return encodeCursor(cursorList, bytes);
 }
 
-/** Refuses a text that is no cursor. Does not check that the entry exists. */
+/** Refuses a text that is not a cursor of the journal. Does not check that the entry exists. */
 export function fromJournalCursor(cursor: string, argument: string): JournalPosition {
   const bytes = decodeCursor(cursorList, cursor);
   if (bytes?.length !== numberBytes + nonceBytes) {
@@ -141,7 +141,7 @@ export function fromJournalCursor(cursor: string, argument: string): JournalPosi
   return { number: bytes.readUIntBE(0, numberBytes), nonce: bytes.readUInt32BE(numberBytes) };
 }
 
-/** A list of the journal, the newest entry first. */
+/** Selects the entries that meet all conditions. */
 export interface JournalFilter {
   /** The user who made the change. */
   readonly byUserId?: string | undefined;
@@ -181,7 +181,7 @@ export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean 
 
 type Name = keyof JournalFilter;
 const names = Object.keys(conditions) as Name[];
-/** By the combination of conditions, so that the database can use the best index. */
+/** By the combination of conditions: each combination has its own statements, so that the database can use the best index. */
 const statements = new Map<string, ReturnType<typeof createStatements>>();
 
 export function listJournal(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Database } from '../database/database.ts';
 import { JournalFeed } from './journal-feed.ts';
 
-test('reports that entries are gone if the database has lost them', async (t) => {
+test('returns undefined instead of entries that the database has lost', async (t) => {
   let head = 2_000;
   const database = {
     get: () => ({ number: head, nonce: 1, accessNumber: 1 }),
@@ -17,8 +17,8 @@ test('reports that entries are gone if the database has lost them', async (t) =>
   assert.deepEqual(await feed.read(2_000), []);
 });
 
-/** A database whose journal grows when the test says so; the feed reads on with `look`. */
-function growing(start: number) {
+/** A database whose journal grows when the test calls `grow`. */
+function createGrowingDatabase(start: number) {
   let last = start;
   const entry = (number: number) => ({
     number,
@@ -36,8 +36,8 @@ function growing(start: number) {
   return { database, grow: (by: number) => (last += by) };
 }
 
-test('returns no entry that the process has not seen, for a subscription that is behind', async (t) => {
-  const { database, grow } = growing(100);
+test('omits entries that the feed has not read yet when a subscription is behind', async (t) => {
+  const { database, grow } = createGrowingDatabase(100);
   const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
   grow(5);
@@ -48,8 +48,8 @@ test('returns no entry that the process has not seen, for a subscription that is
   );
 });
 
-test('wakes some subscriptions at a time, and one of each key before the second of any', async (t) => {
-  const { database, grow } = growing(100);
+test('wakes subscriptions in batches, one of each key before the second of any key', async (t) => {
+  const { database, grow } = createGrowingDatabase(100);
   const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
   const woken: string[] = [];

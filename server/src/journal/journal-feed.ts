@@ -18,7 +18,7 @@ import { readEntries, type JournalEntry, type JournalPosition } from './journal-
 export interface ChangeStream<Change> extends AsyncIterable<Change, void> {
   /** Synchronous if the next change is in memory. There must be no more than one call at a time. */
   next(): PromiseOrValue<IteratorResult<Change, void>>;
-  /** Ends the stream at once; a pending `next` then returns done. */
+  /** Ends the stream immediately; a pending `next` then returns done. */
   end(): void;
   /** The caller has received all changes up to here, and has requested the next one. */
   readonly deliveredUpTo: JournalPosition;
@@ -31,13 +31,13 @@ export async function* iterate<Change>(stream: ChangeStream<Change>): AsyncGener
   for (let next = await stream.next(); !next.done; next = await stream.next()) yield next.value;
 }
 
-/** Ends a wait: an AbortSignal, or a cheaper equivalent with the same names. It serves one wait at a time. */
+/** Ends a wait: an AbortSignal, or a cheaper equivalent with the same members. It serves one wait at a time. */
 interface WaitSignal {
   readonly aborted: boolean;
   onabort: ((...args: never[]) => unknown) | null;
 }
 
-/** The end of a stream: after an entry, or at once. Cheaper than an AbortSignal for frequent waits. */
+/** Ends a stream, immediately or after an entry. Cheaper than an AbortSignal for frequent waits. */
 export class EndSignal implements WaitSignal {
   /** The stream has ended. */
   aborted = false;
@@ -62,8 +62,8 @@ export class EndSignal implements WaitSignal {
   }
 
   /**
-   * Waits for a later entry or for the end of the stream. After the last entry to deliver, waits for a call of `end` or `endAfter`, so
-   * that there may still be nothing to deliver.
+   * Waits for a later entry or for the end of the stream. After the last entry to deliver, waits for a call of `end` or `endAfter`.
+   * There may be nothing to deliver when it resolves.
    */
   waitUntilWoken(feed: JournalFeed, after: number, key?: string): Promise<void> {
     if (after < this.#upTo) return feed.waitForEntry(after, this, key);
@@ -79,14 +79,14 @@ export class EndSignal implements WaitSignal {
 
 interface FeedOptions {
   readonly database: Database;
-  /** A failed read is retried. */
+  /** Called when a read fails, once for each outage. The read is retried. */
   readonly onError: (error: unknown) => void;
 }
 
 const batchSize = 200;
-/** Trimming leaves this number of recent entries in memory. It begins above twice as many. */
+/** Trimming leaves this number of recent entries in memory. It begins when there are more than twice as many. */
 const trimmedLength = 500;
-/** For a subscription that is further behind. Each such subscription has its own batch, and an entry may have 10 kB. */
+/** For a subscription that is further behind. It is small, because each such subscription has its own batch. An entry may have 10 kB. */
 const batchSizeBehind = 20;
 const pollMs = 1_000;
 /** A woken subscription takes about ten microseconds, so these take about a millisecond. */
@@ -95,7 +95,7 @@ const maxWokenAtOnce = 100;
 export class JournalFeed {
   /** The number of the last entry that this process has seen. */
   last: number;
-  /** How many times the journal was replaced by one with other entries: the database has lost its last commits. */
+  /** How many times the journal was replaced by one with other entries, because the database has lost its last commits. */
   timesReplaced = 0;
   /** Access that was read before the entry with this number must be read again. */
   lastAccessChange: number;
@@ -107,7 +107,7 @@ export class JournalFeed {
   readonly #gapListeners: (() => void)[] = [];
   /** Waiting subscriptions by the function that wakes them. */
   readonly #waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
-  /** Subscriptions that an entry is due for, by key. The order of the map is the order of service. */
+  /** Subscriptions that must be woken, by key. Keys are served in the order of the map. */
   readonly #due = new Map<string, (() => void)[]>();
   #recent: JournalEntry[] = [];
   #lastNonce: number;
@@ -134,7 +134,7 @@ export class JournalFeed {
     this.#listeners.push(listener);
   }
 
-  /** Called when entries were pruned before this process has read them, or when the journal was replaced. Caches must be read again. */
+  /** Calls the listener when caches are invalid: entries were pruned before this process has read them, or the journal was replaced. */
   onGap(listener: () => void): void {
     this.#gapListeners.push(listener);
   }
@@ -145,7 +145,7 @@ export class JournalFeed {
     return oldest === undefined ? undefined : this.#recent[after - oldest + 1];
   }
 
-  /** Some of the entries that follow, in order; undefined if the next one was pruned, or lost because the journal was replaced. */
+  /** Returns the next entries, in order, or undefined if the next one was pruned or lost. There may be more entries. */
   async read(after: number): Promise<readonly JournalEntry[] | undefined> {
     const oldest = this.#recent[0]?.number;
     if (oldest !== undefined && after >= oldest - 1) {
@@ -157,16 +157,16 @@ export class JournalFeed {
     const first = entries[0]?.number;
     if (first === undefined) {
       const head = await readHead(database);
-      // Nothing new, or else the next entry is gone: it was pruned, or the database went back and the caller would wait forever.
+      // Only at the head is there nothing new. Otherwise the next entry was pruned or lost, and the caller would wait forever.
       return after >= Math.max(head.number, this.last) ? [] : undefined;
     }
-    // Leave out entries that this process has not read: an unread change of access may precede them.
+    // Leaves out entries that this process has not read, because an unread change of access may precede them.
     return first === after + 1 ? entries.filter(({ number }) => number <= this.last) : undefined;
   }
 
   /**
    * Waits until there is an entry after that number, or until the signal is aborted. Subscriptions with a key, for example a user
-   * id, are woken some at a time and fairly by key; without one, at once.
+   * id, are woken in batches and fairly by key. Subscriptions without a key are woken immediately.
    */
   waitForEntry(after: number, signal: WaitSignal, key?: string): Promise<void> {
     if (after < this.last || signal.aborted) return Promise.resolve();
@@ -246,7 +246,7 @@ export class JournalFeed {
   }
 
   #append(entries: readonly JournalEntry[]): void {
-    // This process was suspended for so long that entries were pruned.
+    // There is a gap if this process was suspended for so long that entries were pruned.
     if (entries[0]!.number !== this.last + 1) this.#forget(entries[0]!.number);
     for (const entry of entries) {
       this.#recent.push(entry);
@@ -267,7 +267,7 @@ export class JournalFeed {
     if (!this.#isWaking) this.#wakeSome();
   }
 
-  /** Wakes one subscription of each key after the other. After `maxWokenAtOnce` subscriptions, the event loop serves other work. */
+  /** Wakes one subscription of each key in turn. After `maxWokenAtOnce` subscriptions, the event loop serves other work. */
   #wakeSome(): void {
     let woken = 0;
     for (const [key, resumes] of this.#due) {

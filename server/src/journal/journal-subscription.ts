@@ -1,5 +1,5 @@
 /**
- * Follows the journal itself: each entry that matches a filter, in order. There is no queue for each subscription: `next`
+ * A subscription to the journal, which delivers each entry that matches a filter, in order. A subscription has no queue: `next`
  * takes the next entry from a batch that it read from the feed. A subscription that is too far behind fails, and the client
  * must read the journal again.
  */
@@ -18,7 +18,7 @@ import { EndSignal, iterate, type ChangeStream, type JournalFeed } from './journ
 
 export interface JournalEvent {
   readonly entry: JournalEntry;
-  /** A client that received the entry can continue after it. */
+  /** The position after which a client that received the entry can continue. */
   readonly position: JournalPosition;
 }
 
@@ -59,7 +59,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #timesReplaced: number;
   /** Entries that were read together. */
   #entries: readonly JournalEntry[] = [];
-  /** How many entries were returned or did not match. */
+  /** How many entries of this batch were returned or did not match. */
   #used = 0;
   /** The entry that `next` returned last. */
   #returned: JournalEntry | undefined;

@@ -1,6 +1,6 @@
 /**
  * The journal of changes to the tree, rights and accounts. Every change first locks the journal's counter, and only then
- * reads the data that it changes, so two changes never decide on the same old state. The counter numbers the entries: their
+ * reads the data that it changes, so two changes never rely on the same old state. The counter numbers the entries: their
  * order is the order of the commits, without gaps.
  */
 
@@ -25,7 +25,7 @@ export interface NewEntry extends ChangeOrigin {
   readonly sessionId?: string;
   /** The ids from the root to the folder itself, after the change or before its removal. */
   readonly pathIds?: readonly string[];
-  /** The same before a move. */
+  /** The ids of the path before a move. */
   readonly oldPathIds?: readonly string[];
   /** The path of the folder as text. */
   readonly path?: string | undefined;
@@ -73,7 +73,7 @@ const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
 const lockHead = sql<object, JournalHead>`${selectHead} ${forUpdate}`;
 
-/** The key under which a transaction's notes hold the locked head, as the transaction left it. */
+/** The key of the locked head in a transaction's notes. The head includes the transaction's own entries. */
 const headKey = Symbol('the head of the journal');
 
 /**
@@ -97,7 +97,7 @@ export function readLockedHead(transaction: Transaction): JournalHead {
 }
 
 /**
- * Runs a change without a viewer under the lock of the journal's counter, so that changes of all nodes run one after the other. For
+ * Runs a change that no viewer requests, under the lock of the journal's counter. Changes of all nodes run one after the other. For
  * a change that a viewer requests, use `ChangeRunner`.
  */
 export function runChange<T>(
@@ -118,7 +118,7 @@ export function record(transaction: Transaction, entry: NewEntry): void {
   transaction.queue(insert, { ...stored, number, userId: entry.userId ?? null });
 }
 
-/** Records many entries that change no access. */
+/** Records many entries that do not change access. */
 export async function recordAll(transaction: Transaction, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const stored = entries.map(toValues);
@@ -129,7 +129,7 @@ export async function recordAll(transaction: Transaction, entries: readonly NewE
   await transaction.runEach(insert, rows);
 }
 
-/** Records an entry for each of the users with one statement. */
+/** Records one entry for each user, with one statement. */
 export function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): void {
   if (userIds.length === 0) return;
   const stored = toValues(entry);
@@ -154,7 +154,7 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
   return whenDone(reader.get(selectHead, {}), (head) => head!);
 }
 
-/** Checks that a new snapshot is not older than a read before it, and reports the result to the database. */
+/** Checks that a new snapshot is not older than an earlier read, and reports the result to the database. */
 export async function checkCurrent(database: Database): Promise<void> {
   const { number } = await readHead(database);
   const later = await database.shortSnapshot(async (reader) => readHead(reader));
@@ -182,7 +182,7 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
   };
 }
 
-/** The values that a change replaces, before and after it. */
+/** Returns the values that differ, before and after a change. */
 export function differences<T extends Details>(
   before: T,
   after: T,

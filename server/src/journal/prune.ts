@@ -50,7 +50,7 @@ export async function pruneJournal(
   return pruned;
 }
 
-/** Statements that delete or change rows, a batch at a time. `rows` is the from and where clause; `key` is the primary key. */
+/** Statements that delete or change rows, a batch at a time. `rows` is SQL from `from` on, with the condition; `key` is the primary key. */
 export function pruneStatements<P>(change: Statement, key: Statement, rows: Statement) {
   type Parameters = P & { readonly batch: number };
   return {

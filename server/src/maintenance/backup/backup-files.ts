@@ -1,6 +1,6 @@
 /**
- * The files that backup and restore create: a file gets its name when it is complete and on the disk, and root gives it to the
- * owner of the database. Also formats sizes for people.
+ * The files that backup and restore create. A file gets its final name when it is complete and on the disk. If root creates it, it
+ * gets the owner of the database. Also formats sizes for people.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -79,7 +79,7 @@ function renameToNew(path: string, name: string): void {
   }
 }
 
-/** Checked in advance, so that a copy does not fail halfway. */
+/** Call it before a copy, so that the copy does not fail halfway. */
 export function requireRoom(folder: string, bytes: number): void {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
@@ -120,7 +120,7 @@ function changeFileOwner(descriptor: number, owner: Owner): void {
   explainOwnerErrors(owner, () => fchownSync(descriptor, owner.uid, owner.gid));
 }
 
-export function giveFolders(folders: readonly string[], owner: Owner): void {
+export function changeFolderOwners(folders: readonly string[], owner: Owner): void {
   for (const folder of folders) explainOwnerErrors(owner, () => lchownSync(folder, owner.uid, owner.gid));
 }
 
@@ -138,7 +138,7 @@ function explainOwnerErrors({ uid }: Owner, change: () => void): void {
 const kilobyte = 2 ** 10;
 const megabyte = 2 ** 20;
 
-/** Rounds up, so that a file never seems to fit that does not. */
+/** Rounds up, so that a file that does not fit never seems to fit. */
 export function formatSize(bytes: number): string {
   return formatRounded(bytes, Math.ceil);
 }

@@ -1,6 +1,6 @@
 /**
- * The folder of a server's scheduled backups. Their names contain the time at which each was started. Files with other names
- * are never changed.
+ * The folder of a server's scheduled backups. The name of a backup contains the time at which it was started. Files with other
+ * names are never changed.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ export interface StoredBackup {
 
 // An unfinished file can have -journal, -wal or -shm files of SQLite.
 const ownName = /^espalier-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db(\.unfinished-[0-9a-f]{8}(-\w+)?)?$/;
-/** A crash left an unfinished file of this age behind: no backup takes a day. */
+/** An unfinished file of this age was left by a crash, because no backup takes a day. */
 const abandonedAfterMs = 24 * 60 * 60 * 1_000;
 
 export class BackupFolder {
@@ -63,7 +63,7 @@ export class BackupFolder {
     }
   }
 
-  /** Two installations in one folder would delete the backups of each other. */
+  /** Refuses a folder with backups of another installation: the two would delete each other's backups. */
   async requireInstallation(installation: string, now: number): Promise<void> {
     const [newest] = await listBackups(this.path, now);
     const other = newest && (await readInstallation(newest.file));

@@ -52,13 +52,13 @@ describe('the process that makes a backup', () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-backup-process-'));
     from = join(folder, 'from');
     writeFileSync(from, '');
-    // Of nothing: it takes no room.
+    // A sparse file, which takes no room on the disk.
     truncateSync(from, 600_000_000);
   });
   after(() => rmSync(folder, { recursive: true }));
   beforeEach(() => (child = new StubbornProcess()));
 
-  const order = (context: TestContext, signal = new AbortController().signal) => {
+  const start = (context: TestContext, signal = new AbortController().signal) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const making = makeBackupInProcess(
       { from, to: join(folder, 'to'), signal },
@@ -67,25 +67,25 @@ describe('the process that makes a backup', () => {
     making.catch(() => undefined);
     return { making, pass: (ms: number) => context.mock.timers.tick(ms) };
   };
-  const canceledAfter = (minutes: number) => (error: unknown) => {
+  const stoppedAfter = (minutes: number) => (error: unknown) => {
     assert.ok(error instanceof StartError);
     assert.equal(error.message, `It made no progress for ${minutes} minutes and was stopped.`);
     return true;
   };
 
   test('is stopped after ten minutes without progress, and then killed', async (context) => {
-    const { making, pass } = order(context);
+    const { making, pass } = start(context);
     pass(10 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
     pass(1);
     assert.deepEqual(child.ends, ['disconnect']);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, canceledAfter(10));
+    await assert.rejects(making, stoppedAfter(10));
   });
 
   test('has no time limit while it reports progress', async (context) => {
-    const { making, pass } = order(context);
+    const { making, pass } = start(context);
     for (let round = 0; round < 100; round++) {
       pass(9 * minuteMs);
       child.report({ progress: 'copy' });
@@ -100,19 +100,19 @@ describe('the process that makes a backup', () => {
   });
 
   test('has ten more minutes for each 600 MB of a check, which reports no progress', async (context) => {
-    const { making, pass } = order(context);
+    const { making, pass } = start(context);
     child.report({ progress: 'check' });
     pass(20 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
     pass(1);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, canceledAfter(20));
+    await assert.rejects(making, stoppedAfter(20));
   });
 
-  test('reports no failure when its server stops it', async (context) => {
+  test('rejects with the reason of the signal when the server stops it', async (context) => {
     const stopping = new AbortController();
-    const { making, pass } = order(context, stopping.signal);
+    const { making, pass } = start(context, stopping.signal);
     stopping.abort();
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
@@ -128,7 +128,7 @@ describe('the process that makes a backup', () => {
     await once(real, 'message');
     context.mock.timers.tick(10 * minuteMs);
     context.mock.timers.tick(1_000);
-    await assert.rejects(making, canceledAfter(10));
+    await assert.rejects(making, stoppedAfter(10));
     assert.equal(real.signalCode, 'SIGKILL');
   });
 });

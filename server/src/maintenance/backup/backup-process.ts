@@ -1,5 +1,5 @@
 /**
- * Makes a backup in a process of its own: copying, syncing and checking a large file takes seconds, and would block requests on
+ * Makes a backup in a separate process: copying, syncing and checking a large file takes seconds, and would block requests on
  * the same thread. Without its parent, the process stops and removes its files. A process without progress is killed.
  */
 
@@ -25,15 +25,15 @@ export type BackupReport =
   | { readonly refused: string }
   | { readonly failed: string };
 
-/** A JavaScript build contains the JavaScript program. Sources also import the sources of the contract. */
+/** The program is `.ts` in the sources, which import the sources of the contract, and `.js` in a build. */
 const command = import.meta.url.endsWith('.ts')
   ? ['--conditions=espalier-source', pathOf('./backup-program.ts')]
   : [pathOf('./backup-program.js')];
 /** After this time, a stopped process is killed. */
 const killAfterMs = 1_000;
-/** The time for a few megabytes: a disk that needs longer, for example on a lost network, has failed. */
+/** The time limit for a few megabytes: a disk that needs longer, for example on a lost network, has failed. */
 const maxSilenceMs = 10 * 60_000;
-/** A check reports no progress. This is a twentieth of the measured speed: docs/decisions/17-backup-restore-copy.md. */
+/** The minimum speed of a check, which reports no progress: a twentieth of the speed in docs/decisions/17-backup-restore-copy.md. */
 const minCheckBytesPerMs = 1_000;
 const maxCheckMs = 24 * 60 * 60_000;
 
@@ -66,7 +66,7 @@ export async function makeBackupInProcess(
   });
   signal.addEventListener('abort', stop);
   try {
-    // Not 'close', which is not emitted after a disconnect. A message may arrive after the exit.
+    // Waits for both, because a message may arrive after the exit. 'close' is not emitted after a disconnect.
     await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     if (report && 'made' in report) return report.made;
     signal.throwIfAborted();

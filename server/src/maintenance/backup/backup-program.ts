@@ -5,7 +5,7 @@ import { StartError } from '../../config/start-error.ts';
 import type { BackupReport } from './backup-process.ts';
 import { makeBackup } from './backup.ts';
 
-/** Lower than that of the server, which answers requests. */
+/** Gives the backup a lower priority than the server, which responds to requests. */
 const niceness = 10;
 /** A message is sent after each batch of some megabytes. */
 const pagesPerMessage = 500;
@@ -31,7 +31,7 @@ try {
   else if (!stopping.signal.aborted) sendAndExit({ failed: String(error) });
 }
 
-/** The backup also runs where this is not allowed. */
+/** Where this is not allowed, the backup runs with normal priority. */
 function lowerPriority(): void {
   try {
     setPriority(niceness);
@@ -50,7 +50,7 @@ function reportPages(): (done: number) => void {
   };
 }
 
-/** Sends nothing if the parent has exited, which disconnects. */
+/** Sends nothing after the parent has exited, because that closes the channel. */
 function sendReport(report: BackupReport, onSent = () => {}): void {
   if (process.connected) process.send!(report, onSent);
 }

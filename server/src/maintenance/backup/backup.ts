@@ -1,6 +1,6 @@
 /**
- * Makes a backup of a SQLite database while servers use it: one file with a snapshot, which only its owner can read. It gets
- * its name when it is on the disk and was checked for damage.
+ * Makes a backup of a SQLite database while servers use it. The backup is one file with a snapshot, which only its owner can
+ * read. The file gets its final name when it is on the disk and was checked for damage.
  */
 
 import { statSync } from 'node:fs';
@@ -91,7 +91,7 @@ export interface FileContents {
   /** Including the trash. */
   readonly folders: number;
   readonly users: number;
-  /** Creating tokens with its keys also requires the master key. */
+  /** True if the signing keys are encrypted, so that a server also needs the master key to create tokens. */
   readonly areKeysSealed: boolean;
   /** The last number of the journal; null in the oldest files, which have no journal. */
   readonly journalNumber: number | null;
@@ -109,7 +109,7 @@ const findJournalEnd = sql<object, { number: number; at: number | null }>`
 const firstWithJournal = 3;
 const firstWithSeals = 6;
 
-/** Refuses a file that is no installation or is of a newer version. */
+/** Refuses a file that contains no installation, or one of a newer version. */
 export async function readContents(file: string): Promise<FileContents> {
   const stored = openDatabaseFile(file);
   try {

@@ -1,6 +1,6 @@
 /**
- * Replaces an unused SQLite database with a backup. The old files are kept under other names, and the copy is checked for
- * damage first.
+ * Replaces an unused SQLite database with a copy of a backup. The copy is first checked for damage. The old files are kept under
+ * other names.
  */
 
 import { createReadStream, existsSync, realpathSync, renameSync, statSync } from 'node:fs';
@@ -12,7 +12,14 @@ import { sqliteCodeOf } from '../../database/sqlite/faults.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError, fileError } from '../../config/start-error.ts';
 import { readContents, type FileContents } from './backup.ts';
-import { NewFile, foldersFrom, giveFolders, ownerFor, requireRoom, type Owner } from './backup-files.ts';
+import {
+  NewFile,
+  foldersFrom,
+  changeFolderOwners,
+  ownerFor,
+  requireRoom,
+  type Owner,
+} from './backup-files.ts';
 
 interface RestoreOptions {
   readonly backup: string;
@@ -33,7 +40,7 @@ export interface Restored extends FileContents {
   readonly newOwner: Owner | null;
   /** True if a server may have the old file open, because that could not be checked. */
   readonly mayBeInUse: boolean;
-  /** The next start of a server migrates it. */
+  /** True if the backup has an older schema, which the next start of a server migrates. */
   readonly isOfOlderProgram: boolean;
 }
 
@@ -72,13 +79,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** Returns the owner for files that root restores: the server, which is not root, must be able to open them. */
+/** Creates the folder. If root restores, returns the owner for the new files, because a server that is not root must open them. */
 function makeFolderFor(to: string): Owner | undefined {
   const folders = foldersFrom(dirname(to));
   const owner = ownerFor([...endings.map((ending) => to + ending), ...folders]);
   const missing = folders.filter((folder) => !existsSync(folder));
   makePrivateFolder(dirname(to));
-  if (owner) giveFolders(missing, owner);
+  if (owner) changeFolderOwners(missing, owner);
   return owner;
 }
 
@@ -154,14 +161,14 @@ function notRestored(backup: string, why: string, cause?: unknown): StartError {
   return new StartError(`Cannot restore ${backup}. ${why} Nothing was changed.`, { cause });
 }
 
-/** Moves all old files to one other name, so that they can still be opened. Returns that name. */
+/** Moves all old files to the same new name, so that they can still be opened. Returns that name. */
 function exchange(target: NewFile, to: string, now: number): string | null {
   const time = new Date(now)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '');
   const before = `${to}.before-restore-${time}`;
-  // Moves the database first: a server does not start on a log without a database, but starts on a database without its log.
+  // Moves the database first: a server does not start on a log without a database, but would start on a database without its log.
   const moved = endings.filter((ending) => existsSync(to + ending));
   try {
     for (const ending of moved) renameSync(to + ending, before + ending);

@@ -25,7 +25,7 @@ describe('scheduled backups', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const backupFolder = () => join(folder, 'backups');
-  const there = () => readdirSync(backupFolder()).sort();
+  const files = () => readdirSync(backupFolder()).sort();
   const logTo = (level: string) => (fields: Record<string, unknown>, text: string) =>
     void logged.push({ level, text, fields });
   const open = async (input: { keep?: number; folder?: string; isMaker?: boolean } = {}) =>
@@ -54,13 +54,13 @@ describe('scheduled backups', () => {
       },
     });
 
-  test('makes the first backup at once, and the next when the newest is old enough, also after a restart', async () => {
+  test('makes the first backup immediately, and the next when the newest is old enough, even after a restart', async () => {
     const first = await open();
     assert.equal(statSync(backupFolder()).mode & 0o777, 0o700);
     assert.equal(first.lastBackupAt, undefined);
     assert.deepEqual(await first.state(), { isOk: true, detail: 'The first backup starts soon.' });
     await first.makeIfDue();
-    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    assert.deepEqual(files(), ['espalier-2026-03-01T12-00-00Z.db']);
     assert.equal(first.lastBackupAt, Date.parse('2026-03-01T12:00:00Z'));
     assert.deepEqual(logged, [
       {
@@ -77,7 +77,7 @@ describe('scheduled backups', () => {
     assert.equal(orders.length, 1);
     now += 1_000;
     await second.makeIfDue();
-    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-00-00Z.db']);
+    assert.deepEqual(files(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-00-00Z.db']);
     assert.deepEqual(await second.state(), {
       isOk: true,
       detail: 'The last backup is from 2026-03-01T18:00:00.000Z.',
@@ -102,14 +102,14 @@ describe('scheduled backups', () => {
       now += 6 * hourMs;
     }
     assert.deepEqual(
-      there().filter((name) => !others.includes(name)),
+      files().filter((name) => !others.includes(name)),
       [
         'espalier-2026-01-02T00-00-00Z.db',
         'espalier-2026-03-02T00-00-00Z.db',
         'espalier-2026-03-02T06-00-00Z.db',
       ],
     );
-    assert.equal(there().length, others.length + 3);
+    assert.equal(files().length, others.length + 3);
   });
 
   test('reports a failed backup, removes its files, and retries after a quarter of an hour', async () => {
@@ -122,7 +122,7 @@ describe('scheduled backups', () => {
       return Promise.reject(new StartError('There is no room.'));
     };
     await scheduled.makeIfDue();
-    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    assert.deepEqual(files(), ['espalier-2026-03-01T12-00-00Z.db']);
     const { level, text, fields } = logged.at(-1)!;
     assert.equal(level, 'warn');
     assert.match(text, /failed. The server retries in 15 minutes. Check the free space/);
@@ -138,7 +138,7 @@ describe('scheduled backups', () => {
     now += 60_000;
     work = () => Promise.resolve();
     await scheduled.makeIfDue();
-    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-15-00Z.db']);
+    assert.deepEqual(files(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-15-00Z.db']);
     assert.equal((await scheduled.state()).isOk, true);
     assert.equal(scheduled.failedCount, 1);
   });
@@ -154,7 +154,7 @@ describe('scheduled backups', () => {
     mkdirSync(backupFolder());
     now += 15 * 60_000;
     await scheduled.makeIfDue();
-    assert.equal(there().length, 1);
+    assert.equal(files().length, 1);
   });
 
   test('deletes the unfinished files of a crash after a day', async () => {
@@ -162,7 +162,7 @@ describe('scheduled backups', () => {
     writeFileSync(join(backupFolder(), 'espalier-2026-02-28T11-00-00Z.db.unfinished-0123abcd'), 'half');
     writeFileSync(join(backupFolder(), 'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd'), 'half');
     await (await open()).makeIfDue();
-    assert.deepEqual(there(), [
+    assert.deepEqual(files(), [
       'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd',
       'espalier-2026-03-01T12-00-00Z.db',
     ]);
@@ -181,7 +181,7 @@ describe('scheduled backups', () => {
     await scheduled.stop();
     await making;
     await scheduled.makeIfDue();
-    assert.deepEqual(there(), []);
+    assert.deepEqual(files(), []);
     assert.deepEqual(logged, []);
     assert.equal(orders.length, 1);
     assert.equal(scheduled.failedCount, 0);
@@ -191,7 +191,7 @@ describe('scheduled backups', () => {
     const maker = await open();
     const other = await open({ isMaker: false });
     await other.makeIfDue();
-    assert.deepEqual(there(), []);
+    assert.deepEqual(files(), []);
     await maker.makeIfDue();
     assert.deepEqual(await other.state(), {
       isOk: true,

@@ -1,6 +1,6 @@
 /**
- * Backups that a server makes of its database file by itself: one whenever the newest in their folder is old enough, and
- * the newest few are kept. A failed backup is logged, counted and retried; it never throws.
+ * Scheduled backups of the database file. The server makes one when the newest backup in the folder is old enough, and keeps the
+ * newest few. A failure is logged, counted and retried, and never thrown.
  */
 
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ import { makeBackupInProcess } from './backup-process.ts';
 
 interface ScheduledBackupOptions {
   readonly databaseFile: string;
-  /** Where the backups are made. */
+  /** The folder of the backups. */
   readonly folder: string;
   readonly settings: Pick<Settings, 'backupEveryHours' | 'backupKeep'>;
   /** The name of the installation in the database. */
@@ -27,11 +27,11 @@ interface ScheduledBackupOptions {
 const hourMs = 60 * 60 * 1_000;
 /** The pause after a failed backup. */
 const retryMinutes = 15;
-/** A backup of many gigabytes takes a while. After this time, the health check fails. */
+/** The health check fails when a backup is overdue by this time. A backup of many gigabytes takes a while. */
 export const overdueAfterMs = hourMs;
 
 export class ScheduledBackup {
-  /** Since the start. */
+  /** The number of failed backups since the start. */
   failedCount = 0;
 
   readonly #options: ScheduledBackupOptions;
@@ -110,7 +110,7 @@ export class ScheduledBackup {
     }
   }
 
-  /** Throws if the newest backup is of another installation: both would delete the backups of each other. */
+  /** Throws if the newest backup is of another installation: the two would delete each other's backups. */
   async #hasRecentBackup(now: number): Promise<boolean> {
     await this.#readFolder();
     if (this.#newest?.file !== this.#own)
@@ -123,7 +123,7 @@ export class ScheduledBackup {
     const { databaseFile, clock, log, settings, make = makeBackupInProcess } = this.#options;
     const made = await make({ from: databaseFile, to, signal: this.#stopping.signal });
     this.#failed = undefined;
-    // The name has the time in seconds.
+    // The name contains the time in whole seconds.
     this.#newest = { file: to, startedAt: begunAt - (begunAt % 1_000) };
     this.#own = to;
     log.info({ file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt }, 'backup complete');

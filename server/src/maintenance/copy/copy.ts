@@ -26,7 +26,7 @@ type CopyStep = 'Copying' | 'Indexing' | 'Comparing';
 
 interface CopyOptions {
   readonly from: Database;
-  /** Called after the source was checked. The database is closed at the end. */
+  /** Called after the source was checked. `copyInstallation` closes the database at the end. */
   readonly openDestination: () => Promise<Database>;
   readonly clock: Clock;
   readonly onProgress?: (step: CopyStep, done: number, total: number) => void;
@@ -149,12 +149,12 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
   });
 }
 
-/** The rows of the tables with one row. */
+/** The row of each table that has only one row. */
 type Counters = ReadonlyMap<Table, Row>;
 
 /**
- * Copies table by table, in key order: an interrupted copy has left the first rows of each table, which are compared and
- * not written again. Returns the counters, which are written last. Returns undefined if existing rows differ from the source.
+ * Copies table by table, in key order. Rows that an interrupted copy has left are compared with the source, and not written
+ * again. Returns the counters, which are written last, or undefined if existing rows differ from the source.
  */
 async function copyRows(
   source: Reader,

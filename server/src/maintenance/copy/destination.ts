@@ -113,7 +113,7 @@ export class Destination {
   }
 
   async #begin(transaction: Transaction, settings: readonly StoredSetting[]): Promise<void> {
-    // A server that starts here at the same time inserts the same names: one of the two waits, and then finds the rows.
+    // A server that starts on this database at the same time inserts the same names. The second process waits, and then finds them.
     for (const setting of settings) {
       if ((await transaction.run(insertSetting, setting)) === 0) throw notEmpty();
     }
@@ -138,7 +138,7 @@ function notEmpty(isOfSame = false): StartError {
   );
 }
 
-/** Adds to an error of the database which database failed, and why. */
+/** Adds the name of the database and the reason to an error of the database. */
 export async function explainErrors<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

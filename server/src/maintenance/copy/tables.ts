@@ -18,7 +18,7 @@ interface Paging {
 }
 
 interface TableOptions {
-  /** The column that refers to a row of the same table, which may come later. */
+  /** The column that refers to a row of the same table, possibly a later one. */
   readonly selfReference?: string;
   /** The migrations insert its only row. */
   readonly hasOneRow?: true;
@@ -117,13 +117,13 @@ function defineTable(name: string, keyNames: string, columnNames: string, option
     columns,
     hasOneRow,
     whole: paging(quote(columns)),
-    // Reads null for a self-reference to a later row, so that each row can be inserted after the rows before it.
+    // Reads null for a self-reference to a later row, so that rows can be inserted in key order.
     asInserted: paging(selfReference ? `${quote(others)}, ${back}` : quote(columns)),
     count,
     insert,
     // Sets every column except the key.
     update: updateOf(columns.filter((column) => !key.includes(column))),
-    // For rows that refer to a later row: reads and sets the key and the reference.
+    // For rows that refer to a later row: reads the key and the reference, and sets the reference.
     references: selfReference && {
       ahead: paging(quote([...key, selfReference]), `${selfReference} > ${id}`),
       set: updateOf([selfReference]),
@@ -152,7 +152,7 @@ export async function countRows(reader: Reader, table: Table): Promise<number> {
   return (await reader.get(table.count, {}))!.count;
 }
 
-/** Without the tables that always have one row. */
+/** Counts the rows of all tables, except tables that always have one row. */
 export async function countCopiedRows(reader: Reader): Promise<number> {
   let count = 0;
   for (const table of tables) if (!table.hasOneRow) count += await countRows(reader, table);
