@@ -161,7 +161,10 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** The time includes the request itself, because the documentation promises this limit to its sender. */
+/**
+ * The documentation promises this limit from the time of the request, so the measured time includes the
+ * request.
+ */
 function assertWithinASecond(milliseconds: number, context: TestContext): void {
   context.diagnostic(`closed after ${milliseconds.toFixed(0)} ms`);
   assert.ok(milliseconds < 1000);

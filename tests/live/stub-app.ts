@@ -162,7 +162,7 @@ export class StubStream implements GraphStream {
     this.#wake();
   }
 
-  /** The stream still yields the values pushed before. */
+  /** Ends the stream after the values that were already pushed. */
   end(): void {
     this.hasEnded = true;
     this.#wake();

@@ -1,4 +1,4 @@
-/** Of concurrent refreshes of one token at different nodes, exactly one succeeds. */
+/** If several nodes refresh the same token concurrently, exactly one refresh succeeds. */
 
 import { after, before, describe, test } from 'node:test';
 import { postgres, type TestDatabase } from '../support/databases.ts';

@@ -33,7 +33,8 @@ export async function raceRefreshes(
       assert.ok(winner >= 0 && losers === racers - 1, `round ${round}: ${statuses.join(' ')}`);
       wins[winner % nodes.length]!++;
       const won = readTokens(answers[winner]);
-      // A refresh token can be used once, so each round uses another node.
+      // A refresh token can be used only once, so each round tries the new tokens at one of the nodes in
+      // turn.
       const chosen = connections[round % nodes.length]!;
       const refreshed = await chosen.exchange(refreshRequest(won));
       assert.equal(refreshed?.status, 200, `round ${round}: the winner's tokens were refused`);

@@ -148,7 +148,7 @@ export interface ExpectedPage {
   readonly hasPreviousPage: boolean;
 }
 
-/** The model does not predict cursors, but the cursors of the page must be those of its edges. */
+/** The model does not predict cursors, but the start and end cursors of a page must match its edges. */
 function expectedPageOf(
   entries: readonly Entry[],
   { page, ...pageInfo }: ExpectedPage,

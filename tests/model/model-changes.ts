@@ -123,7 +123,7 @@ export function deleteFolder(
   return { folder, folderCount };
 }
 
-/** Returns the folders that a user can restore, the latest first. */
+/** Returns the folders that a user can restore, the latest deletion first. */
 export function listTrash(model: TreeModel, user: ModelUser): ModelFolder[] {
   return model.allFolders
     .filter((folder) => folder.deletion && isRestorable(model, user, folder))

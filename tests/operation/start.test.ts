@@ -145,7 +145,7 @@ describe('espalier serve', () => {
         );
       });
 
-      test('creates one installation for several concurrent first starts that all serve it', async () => {
+      test('creates one installation if several servers start concurrently for the first time, and all serve it', async () => {
         const programs = Array.from({ length: 4 }, () => new ProgramProcess(folder, ['serve'], stored));
         try {
           await Promise.all(programs.map((each) => each.waitUntilRunning()));

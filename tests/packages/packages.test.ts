@@ -1,6 +1,6 @@
 /**
  * Each package is ready to be published, and the server starts from the packages alone. `npm run
- * check:packages` tests more: it installs them with npm.
+ * check:packages` also installs the packages with npm.
  */
 
 import assert from 'node:assert/strict';

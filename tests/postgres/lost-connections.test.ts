@@ -141,7 +141,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     assert.equal((await names()).includes('on its way'), false);
   });
 
-  test('answers 503 to slow requests', async () => {
+  test('answers 503 if the connection of a slow request is terminated', async () => {
     const blocker = await connect('nodes');
     await blocker.query('begin; lock table folders in access exclusive mode');
     const waiting = testbed.query('{folder{descendants{totalCount}}}', graph.authToken);

@@ -42,9 +42,9 @@ const commonSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: 300,
-  // In the folder, so that no file stays in /dev/shm.
+  // Keeps shared memory in the data folder, so that no file stays in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
-  // Otherwise each new connection costs milliseconds on both sides.
+  // With more iterations, each new connection would cost milliseconds on both sides.
   scram_iterations: 1,
 };
 const unsyncedSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };

@@ -23,7 +23,7 @@ describe('npm run lab', () => {
     }
   });
 
-  test('lists every experiment if the command has no name', async () => {
+  test('lists every experiment if no name is passed', async () => {
     const { code, output } = await lab();
     assert.equal(code, 0);
     for (const [name, { about }] of Object.entries(experiments)) {

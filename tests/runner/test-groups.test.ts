@@ -21,7 +21,7 @@ describe('test file groups', () => {
     );
   });
 
-  test('are few, and begin with a group of its own for each slow file', () => {
+  test('are few, and begin with the slow files, each in its own group', () => {
     const groups = groupFiles(files, () => '');
     assert.deepEqual(groups[0], ['tests/console/axe.test.ts']);
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('test file groups', () => {
       assert.equal(aloneWith(text), true, text);
   });
 
-  test('are written as files in starting order that import the test files', () => {
+  test('are written as files that import the test files, with names in starting order', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-groups-'));
     try {
       writeGroups(patterns, join(folder, 'groups'));

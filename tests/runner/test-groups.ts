@@ -1,6 +1,6 @@
 /**
  * Decides which test files of a full run share a process and in which order they start. Each process takes
- * one or two seconds to load and warm up the server, so sharing it halves the time of small files.
+ * one or two seconds to load and warm up the server, so a shared process halves the time of small files.
  */
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

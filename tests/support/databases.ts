@@ -80,8 +80,8 @@ async function fastStrategy(): Promise<string> {
 }
 
 /**
- * Drops the database and ends its open sessions. Only a superuser may end a running vacuum. If one runs,
- * drops without force.
+ * Drops the database and ends its open sessions. If a vacuum runs, only a superuser may end it. Other users
+ * then drop the database without force.
  */
 async function drop(name: string): Promise<void> {
   try {

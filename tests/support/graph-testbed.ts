@@ -55,7 +55,7 @@ export class GraphTestbed {
   }
 }
 
-/** Every error of a response has the id of its request, which differs in each response. */
+/** Removes the request id, which every error contains and which differs in each response. */
 export function withoutRequestId<E extends { readonly extensions: object }>(error: E): E {
   const { requestId, ...extensions } = error.extensions as { requestId?: unknown };
   assert.match(String(requestId), /^[\w-]{8}-\d+$/, JSON.stringify(error));

@@ -230,7 +230,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(others, [['RESYNC', null]]);
     });
 
-    test('receives a RESYNC if it is slow and has read while its access was changed temporarily', async () => {
+    test('receives a RESYNC if it is slow and reads while its access is temporarily changed', async () => {
       const [top, elsewhere] = [await create('top'), await create('elsewhere')];
       const moved = await create('moved', elsewhere);
       const folderId = await create('inside', moved);

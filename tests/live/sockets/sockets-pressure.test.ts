@@ -1,6 +1,6 @@
 /**
- * Sockets whose client does not read, does not respond or opens too many operations, and sockets during the
- * stop of the service.
+ * Sockets with a client that does not read, does not respond or opens too many operations, and sockets while
+ * the service stops.
  */
 
 import assert from 'node:assert/strict';

@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
       return (payload as { data: { viewer: Viewer } }).data.viewer;
     };
 
-    /** Subscribes from now on, and checks that a change arrives. */
+    /** Subscribes from the current cursor, and checks that a change arrives. */
     const watch = async (client: SocketClient, authToken: string) => {
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       const query = 'subscription($after:String){folderChanges(after:$after){kind}}';

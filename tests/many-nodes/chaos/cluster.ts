@@ -1,4 +1,4 @@
-/** Nodes on one database. Each node can be killed and restarts at its port, as a supervisor would do. */
+/** Nodes on one database. The run can kill each node and restart it at its port, as a supervisor does. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openWithoutMigrating } from '../../../server/src/database/open-database.ts';

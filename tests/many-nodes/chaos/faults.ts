@@ -53,7 +53,7 @@ class Faults {
     this.#onProgress = onProgress;
   }
 
-  /** Each round kills every node once and restarts the database, in part at the same time. */
+  /** Each round kills every node once and restarts the database, sometimes at the same time. */
   async run({ rounds, restarts, isThorough, pauseMs, isOver = () => false }: ChaosOptions): Promise<void> {
     const { cluster } = this.#world;
     for (let round = 0; round < rounds; round++) {
@@ -136,7 +136,7 @@ class Faults {
     await this.#untilReady();
   }
 
-  /** Checks that no node reports ready and that all are alive. */
+  /** Checks that no node reports that it is ready, and that all nodes are alive. */
   async #checkNodesWithoutDatabase(until: number): Promise<void> {
     const { cluster, tally } = this.#world;
     await sleep(noticeTimeoutMs);

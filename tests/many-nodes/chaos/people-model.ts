@@ -8,7 +8,7 @@ interface Group {
   readonly members: readonly string[];
 }
 
-/** Groups by id; a group without an id yet is `new`. Grants by folder and subject. */
+/** Groups by id. A new group has the temporary id `new`. Grants by folder and subject. */
 export interface People {
   readonly groups: ReadonlyMap<string, Group>;
   readonly grants: ReadonlyMap<string, string>;

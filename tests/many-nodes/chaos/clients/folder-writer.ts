@@ -14,7 +14,7 @@ export interface Attempt {
   readonly kind: string;
   readonly folderId: string | undefined;
   readonly expectedAfter: Readonly<Record<string, unknown>>;
-  /** Undefined if the outcome is unknown. Only the journal decides then. */
+  /** Undefined if the outcome is unknown. Then only the journal shows whether the change was made. */
   readonly isDone: boolean | undefined;
   /** The cursor of the journal entry of an acknowledged change. */
   readonly cursor: string | undefined;

@@ -7,7 +7,7 @@ interface Payload {
   readonly cursor: string;
 }
 
-/** Expected refusals of a change that comes too late. */
+/** The expected refusals if another writer made a conflicting change first. */
 const expectedRefusals = ['CONFLICT', 'NOT_FOUND', 'CYCLE'];
 const names = ['one', 'two', 'three', 'four', 'five', 'six'];
 const minFolders = 3;

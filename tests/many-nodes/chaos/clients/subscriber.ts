@@ -10,7 +10,8 @@ const pollIntervalMs = 1_000;
 /** If a subscription lacks an acknowledged change for this long, it is compared with a new one at the same node. */
 const suspectAfterMs = 12_000;
 /**
- * How long a node may send the change to neither of the two. A busy machine can delay it for half a minute.
+ * How long a node may take to send the change to one of the two subscriptions. A busy machine can delay it
+ * for half a minute.
  */
 const patienceMs = 60_000;
 /**
