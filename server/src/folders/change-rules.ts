@@ -96,7 +96,7 @@ export async function checkAccessNotWidened(
   );
 }
 
-/** Refuses to add `addedDepth` levels below a folder. Its ancestors must be loaded. */
+/** Refuses if `addedDepth` more levels below the parent would be too deep. The ancestors of the parent must be loaded. */
 export function checkDepth({ ancestry }: TreeView, parent: Folder, addedDepth: number): void {
   if (depthOf(ancestry.pathTo(parent.id)!) + addedDepth > maxTreeDepth) throw tooDeep();
 }
@@ -108,7 +108,7 @@ export function tooDeep(): Refusal {
   );
 }
 
-/** Refuses to put a folder with its subtree into another folder. Returns an upper bound of the subtree's levels. */
+/** Refuses if the subtree of a folder would be too deep inside the parent. Returns an upper bound of the subtree's levels. */
 export async function checkSubtreeDepth(
   transaction: Transaction,
   view: TreeView,

@@ -143,7 +143,7 @@ interface ReadOptions extends Options {
   readonly reportDamage: (finding: string) => Refusal;
 }
 
-/** Before the work, checks everything that the change itself checks again. */
+/** Checks in advance everything that the change itself checks again. */
 async function readCopy(view: TreeView, input: FolderDuplication, options: ReadOptions): Promise<Copy> {
   const { now, name } = options;
   const source = await requireFolder(view, input.id);

@@ -21,7 +21,7 @@ export interface ExportOptions extends Pick<Database, 'reportDamage'> {
   readonly maxFolders: number;
 }
 
-/** Passages have only a name. */
+/** Exports only the names of passages. */
 export async function exportFolders(
   view: TreeView,
   top: Folder,
@@ -58,8 +58,8 @@ interface FolderWithTexts {
 }
 
 /**
- * Returns all folders inside a folder, parents before their children. It never returns only some of them, because the result may
- * become the only copy.
+ * Returns all folders inside a folder, parents before their children. Never returns an incomplete result, because it may become the
+ * only copy.
  */
 export async function* readSubtree(
   view: TreeView,
@@ -86,8 +86,8 @@ export async function* readSubtree(
 }
 
 /**
- * If a damaged page reads as empty, the database reports no error. So this compares the stored counts of children with the folders
- * that were found.
+ * If the database reads a damaged page as empty, it reports no error. So this compares the stored counts of children with the
+ * folders that were found.
  */
 function findMissing(
   view: TreeView,

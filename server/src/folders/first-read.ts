@@ -124,7 +124,7 @@ function toAncestor(values: AncestorValues): FolderRow {
   return { id, parentId, name, title, childCount, version, createdAt, updatedAt };
 }
 
-// Lists every member: object rest syntax takes longer than the statement.
+// Lists every member, because object rest syntax would take longer than the SQL statement itself.
 function toFirstRow(found: FirstRow): FolderRow | undefined {
   if (found.id === null) return undefined;
   const { id, parentId, name, title, childCount, version, createdAt, updatedAt } = found as FolderRow;

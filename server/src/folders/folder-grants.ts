@@ -115,8 +115,8 @@ function describeGrant(username: string, folder: Folder, decidingGrant: Deciding
 }
 
 /**
- * Whether the viewer may read which users' access a move changes. This needs MANAGE on the folder and on both parents. Also false
- * if an ancestor has since been moved to a folder whose access the viewer may not read.
+ * Whether the viewer may read the access changes of a move. This needs MANAGE on the folder and on both parents. Also false if an
+ * ancestor has moved since, because the viewer may not be allowed to read the access at the new location.
  */
 export async function mayReadAccessChanges(
   { access, ancestry }: TreeView,

@@ -47,7 +47,7 @@ test('rejects a cursor of another list', () => {
   );
 });
 
-test('rejects a cursor in which any one character was changed', () => {
+test('rejects a cursor with any one character changed', () => {
   const letters = fc.oneof(fc.constantFrom(...'AZaz09-_+/= .'), fc.string({ unit: 'binary', maxLength: 1 }));
   fc.assert(
     fc.property(folders, fc.nat(), letters, (each, index, letter) => {

@@ -87,7 +87,7 @@ export function timeOfKey(key: Uint8Array): number {
 
 /**
  * Does the same as the statements of `child-lists.ts`, for folders that have already been read. Returns one folder more than the
- * limit, if there are so many.
+ * limit, if there are that many.
  */
 export function sliceOf(
   folders: readonly Folder[],

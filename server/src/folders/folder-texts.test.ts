@@ -8,7 +8,7 @@ import {
 } from '@espalier/contract';
 import { type FolderTextsInput, toFolderName, toTexts, foldText, sortKey } from './folder-texts.ts';
 
-const refusedWith = (name: string, message: RegExp) =>
+const assertNameRefused = (name: string, message: RegExp) =>
   assert.throws(
     () => toFolderName(name),
     (error) => error instanceof Refusal && error.code === 'BAD_INPUT' && message.test(error.message),
@@ -45,7 +45,7 @@ describe('toFolderName', () => {
   });
 
   test('rejects an empty name', () => {
-    refusedWith('', /must not be empty/);
+    assertNameRefused('', /must not be empty/);
   });
 
   test('rejects a slash or a control character at any index', () => {
@@ -54,24 +54,24 @@ describe('toFolderName', () => {
     );
     for (const character of ['/', ...controls]) {
       for (const name of [character, `${character}a`, `a${character}`, `a${character}b`]) {
-        refusedWith(name, /slash or a control character/);
+        assertNameRefused(name, /slash or a control character/);
       }
     }
   });
 
   test('rejects half a surrogate pair', () => {
-    for (const name of ['\ud83d', 'a\udc00', '\udc00\ud83d']) refusedWith(name, /well-formed Unicode/);
+    for (const name of ['\ud83d', 'a\udc00', '\udc00\ud83d']) assertNameRefused(name, /well-formed Unicode/);
   });
 
   test('accepts at most 255 characters, counted as code points of the composed form', () => {
     for (const character of ['a', 'ü', '日', '👋']) {
       const maxLengthName = character.repeat(maxNameLength);
       assert.equal(toFolderName(maxLengthName), maxLengthName);
-      refusedWith(maxLengthName + character, /at most 255 characters/);
+      assertNameRefused(maxLengthName + character, /at most 255 characters/);
     }
     assert.equal(toFolderName('u\u0308'.repeat(maxNameLength)), 'ü'.repeat(maxNameLength));
     // U+0958 is excluded from composition: it becomes two code points.
-    refusedWith('\u0958'.repeat(128), /at most 255 characters/);
+    assertNameRefused('\u0958'.repeat(128), /at most 255 characters/);
   });
 
   test('either rejects a text or returns a stable name within the rules', () => {

@@ -43,7 +43,7 @@ export function foldText(text: string): string {
     text
       .normalize('NFKD')
       .replace(/\p{Mn}+/gu, '')
-      // To upper case and back, so that "strasse" finds "Straße". First to lower case, because "ẞ" has no other upper case.
+      // Converts to upper case and back, so that "strasse" finds "Straße". Lower case comes first, because "ẞ" is already upper case.
       .toLowerCase()
       .toUpperCase()
       .toLowerCase()
@@ -52,7 +52,7 @@ export function foldText(text: string): string {
   );
 }
 
-/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Only letters that fold to several letters exceed it. */
+/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Only texts with letters that fold to several letters exceed it. */
 const maxStoredBytes = 2_048;
 
 /** The folded text that the database stores. */
@@ -85,6 +85,6 @@ export function sortKey(name: string): Uint8Array {
 /** Puts the number of digits before the digits, so that longer numbers sort later. Ignores leading zeros. */
 function orderedNumber(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, '');
-  // The "0" sorts a number among other characters as a digit does.
+  // The "0" makes a number sort among other characters like a digit.
   return `0${String.fromCharCode(significant.length)}${significant}`;
 }

@@ -80,7 +80,7 @@ export interface ChangedFolder {
   readonly seen?: SeenFolder | undefined;
 }
 
-/** What the viewer sees of a folder at the moment of the change: enough for a response with its path without another read. */
+/** The folder and its ancestors as the viewer sees them at the moment of the change. The response needs no other read for its path. */
 export interface SeenFolder {
   readonly access: Access;
   readonly rows: ReadonlyMap<string, FolderRow>;

@@ -58,7 +58,7 @@ const findMarked = sql<{ limit: number }, { id: string }>`
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
 
-/** A count does not need folders without subfolders. */
+/** Skips folders without subfolders, which a count does not need. */
 const findParents = sql<{ ids: readonly string[] }, CountedParent>`
   select id, child_count as "childCount" from folders
   where id in (select value from ${list('ids')}) and child_count > 0`;
@@ -157,7 +157,7 @@ async function countTrash(
   return changes.run(caller, { codec: undefined, work: () => ({ folderCount, insideCount }) });
 }
 
-/** The folders in the trash that the viewer manages. Folders that are deleted meanwhile come before the next page. */
+/** The folders in the trash that the viewer manages, without folders that are deleted meanwhile: these come before the next page. */
 async function* managedPages(
   changes: ChangeRunner<Access>,
   caller: Caller,
@@ -275,7 +275,7 @@ async function recordPurges(
   }
 }
 
-/** Purges detached folders from the inside out, in small transactions. Stops soon after `max` folders. */
+/** Purges detached folders in small transactions, the innermost folders first. Stops soon after `max` folders. */
 export async function purgeFolders(
   database: Database,
   topIds: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The effects of a change of a viewer's access on the folders that the viewer sees. The effects are read once for all subscriptions
- * of the viewer, and cached until the next journal entry.
+ * How a change of a viewer's access affects the folders that the viewer sees. The effects are read once for all subscriptions of the
+ * viewer, and cached until the next journal entry.
  */
 
 import type { AccessCache, LatestAccess, AccessSnapshot } from '../../access/access-cache.ts';

@@ -31,8 +31,8 @@ const countAllBefore = countBefore(false);
 const countVisibleBefore = countBefore(true);
 
 /**
- * The number of visible folders that `readPositions` examines. For each sibling, `readPositions` counts again; only the children of
- * a passage are read once. Hidden folders are not charged, because a refusal shows the cost to the client.
+ * The number of visible folders that `readPositions` examines. It counts again for each sibling, but reads the children of a passage
+ * only once. Hidden folders are not charged, because a refusal shows the cost to the client.
  */
 export function positionsCost(view: TreeView, siblings: readonly Sibling[]): number {
   let cost = 0;

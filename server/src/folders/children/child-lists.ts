@@ -200,8 +200,8 @@ export type ListedFolder = readonly [
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
 /**
- * The viewer's restrictions inside readable folders: none, hidden folders, or folders of which only the name is visible (and
- * possibly hidden ones).
+ * The viewer's restrictions inside readable folders: none, hidden folders, or folders that show only their name (and possibly hidden
+ * folders).
  */
 type Restriction = 'none' | 'hidden' | 'nameOnly';
 /** Statements are created on first use and cached by the kind of slice. */

@@ -265,7 +265,7 @@ function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): S
   const left = visibleChildCount(view, only) - skip;
   if (left <= 0) return undefined;
   if (left > skip) return slice;
-  // One more than the limit, if there are so many.
+  // One more than the limit, if there are that many.
   const rows = Math.min(limit + 1, left);
   return { ...slice, isFromEnd: true, limit: rows - 1, skip: left - rows };
 }

@@ -55,7 +55,7 @@ export interface ImportMatch {
 interface MatchOptions {
   readonly destination: ParentFolder;
   readonly onExisting: OnExisting;
-  /** An earlier match: the texts of folders that have not changed since are not read again. */
+  /** An earlier match. The texts of folders that have not changed since then are not read again. */
   readonly earlier?: ImportMatch | undefined;
 }
 

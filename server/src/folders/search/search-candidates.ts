@@ -20,7 +20,7 @@ type CandidatePosition = readonly ['number', number] | readonly ['name' | 'title
 
 /**
  * The candidates of a search that are ranked together. Usually one section holds all candidates. If a search examines many folders
- * in vain, its page and its section end early. The last candidate may then be hidden from the viewer.
+ * without a match, its page and its section end early. The last candidate may then be hidden from the viewer.
  */
 export interface Section {
   /** After this position; from the first candidate if undefined. */
@@ -130,8 +130,8 @@ export async function* readCandidates(
 }
 
 /**
- * The rights of viewers who see more than `maxVisible` folders. This remains true while the same rights hold: a folder that is deleted
- * or moved changes the journal's access number, and all rights are read again.
+ * The rights of viewers who see more than `maxVisible` folders. This remains true as long as an `Access` object is in use: a deleted or
+ * moved folder changes the journal's access number, and the server then reads all rights again.
  */
 const seesMany = new WeakSet<Access>();
 

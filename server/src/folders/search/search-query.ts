@@ -1,6 +1,6 @@
 /**
- * The text of a search: a text in the name or title of a folder, words on its path, the path itself, or its id. Words can match
- * ancestors only by names and titles that the viewer sees there.
+ * The text of a search: a text in the name or title of a folder, words on its path, the path itself, or its id. Words match
+ * only the names and titles of ancestors that the viewer sees.
  */
 
 import { accessLevels } from '../../access/access.ts';
@@ -26,10 +26,10 @@ export interface SearchQuery {
 }
 
 const { READ } = accessLevels;
-/** Of folded texts in code points. */
+/** The maximum length of a folded text, in code points. */
 export const maxTextLength = 255;
 const maxPathLength = 4_096;
-/** The words that an ancestor matches are the bits of a number. */
+/** Each word is a bit in a number that shows which words an ancestor matches. */
 const maxWords = 30;
 /** Keeps the memory of a search small. */
 const maxCachedAncestors = 50_000;

@@ -65,7 +65,7 @@ interface SearchResult {
 }
 
 const { READ } = accessLevels;
-/** A page ends after the batch in which it reaches this number of examined folders that the viewer does not find. */
+/** A page ends after the batch in which it has examined this many folders without a match that the viewer sees. */
 const maxUnseen = 500;
 const wholeSearch: Section = { countBefore: 0 };
 
@@ -114,7 +114,7 @@ async function findMatches(
   for await (const batch of isTooLong ? [] : readCandidates(view, candidateText, section, underId)) {
     const parentIds = new Set(batch.candidates.map(({ parentId }) => parentId));
     await view.ancestry.load([...parentIds].filter((id) => id !== null));
-    // Only after the ancestors are loaded: other fields run meanwhile and must not find a folder without its ancestors.
+    // Follows the load of the ancestors, because other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
     const seen = batch.candidates.map((candidate) => seenTexts(view, candidateText, candidate));
     if (ancestorWords) {
@@ -219,7 +219,7 @@ async function toPage(
 interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
   /** 0 for the folder that the text names; then the ranks of `rankOf` for the whole text, and then those for the end of the text. */
   readonly rank: number;
-  /** Found in the stage of the whole text. */
+  /** Whether the stage for the whole text has found it already. */
   readonly isRepeated?: boolean;
 }
 
@@ -235,7 +235,7 @@ function seenTexts(
   text: string,
   { id, foldedName: name, foldedTitle }: Candidate,
 ): SeenTexts | undefined {
-  // First, because it is the cheaper check.
+  // This check comes first, because it is cheaper.
   if (!name.includes(text) && !foldedTitle?.includes(text)) return undefined;
   const level = visibleLevel(view, id);
   if (level === undefined) return undefined;
@@ -267,7 +267,7 @@ function matchOf(
 
 const rankCount = 4;
 
-/** 0 the whole text, 1 its beginning, 2 the beginning of a word, 3 anywhere; undefined if it does not match. */
+/** 0: equals the text; 1: starts with it; 2: contains a word that starts with it; 3: contains it. Undefined without a match. */
 function rankOf(text: string, name: string, title: string | null): number | undefined {
   const isShort = !isInsideText(text);
   const ranks = [name, title ?? ''].map((target) => {
