@@ -9,9 +9,9 @@ export interface GraphResponse<Data> {
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-/** Refusals that concurrent actors cause each other. Any other error fails the run. */
+/** Refusals that concurrent actors can cause for each other. Any other error fails the run. */
 const expectedCodes = ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'CYCLE'];
-/** The root is selected like any other folder. */
+/** Actors also select the root, which some mutations refuse. */
 const rootRefusal = /^The root cannot be/;
 
 export class Actor {

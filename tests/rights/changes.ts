@@ -1,6 +1,5 @@
 /**
- * The changes of the concurrent run: folders by every user with the right, grants and groups by
- * administrators.
+ * The changes of the concurrent run. All users change folders. Only administrators change grants and groups.
  */
 
 import {
@@ -215,19 +214,19 @@ function record(
   history.change({ number: readNumber(cursor), title, apply });
 }
 
-/** The result of a mutation is read from a snapshot between its own number and the current head. */
+/** The server reads the result from a snapshot between the journal number of the mutation and the current head. */
 async function observePayload(changer: Changer, { cursor, folder }: FolderPayload): Promise<void> {
   const { actor, user, history } = changer;
-  let left: ExpectedFolder | undefined;
+  let atLow: ExpectedFolder | undefined;
   history.observe({
     low: readNumber(cursor),
     high: await actor.head(),
     title: `the result of a mutation by ${user.username} at ${readNumber(cursor)}`,
     actual: folder,
-    onLow: (model) => (left = expectFolder(model, user, model.find(folder.id)!)),
+    onLow: (model) => (atLow = expectFolder(model, user, model.find(folder.id)!)),
     expected: (model) => {
       const found = findSeen(model, user, folder.id);
-      return [found ? expectWithDescendants(model, user, found) : hidden(left!)];
+      return [found ? expectWithDescendants(model, user, found) : hidden(atLow!)];
     },
   });
 }

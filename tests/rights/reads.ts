@@ -72,7 +72,7 @@ const trash: Read = async ({ actor, user, history }) => {
   history.observe({ low: number, high: number, title: `trash of ${user.username}`, actual: items, expected });
 };
 
-/** Reads changes from a recent one on; each folder is read from the snapshot of the response. */
+/** Reads the changes after a recent cursor. All their folders come from the snapshot of the response. */
 const changes: Read = async (reader) => {
   const { actor, user, history } = reader;
   const before = await actor.query<Numbered>('{cursor}');
@@ -101,7 +101,7 @@ const changes: Read = async (reader) => {
   }
 };
 
-/** The query of the contract, verbatim: it has no cursor. */
+/** The query of the contract, which returns no cursor. */
 const names: Read = async ({ actor, user, history }) => {
   const low = await actor.head();
   const actual = await actor.query('{folder{name folders{edges{node{name}}}}}');

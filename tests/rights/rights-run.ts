@@ -41,7 +41,7 @@ export interface RunResult {
   readonly changes: number;
   readonly observations: number;
   readonly events: number;
-  /** Undefined if server and model agree. */
+  /** Undefined if the server and the model agree. */
   readonly difference: string | undefined;
 }
 
@@ -123,7 +123,7 @@ class RightsRun {
     };
   }
 
-  /** One administrator per node, and for each user one reader and one writer per node. */
+  /** Per node: one administrator, and one reader and one writer for each user. Also the long reads of one user. */
   #loops(tokens: ReadonlyMap<string, string>): (() => Promise<void>)[] {
     const [admin, filler, ...others] = this.#users;
     const adminLoops = this.#urls.map((_, node) => {

@@ -1,4 +1,4 @@
-/** Concurrent actors and their rights, until server and model disagree: `npm run lab -- fuzz rights`. */
+/** Runs concurrent actors until the server and the model disagree about rights: `npm run lab -- fuzz rights`. */
 
 import type { DatabaseKind } from '../support/databases.ts';
 import type { Subject } from '../fuzz/subject.ts';

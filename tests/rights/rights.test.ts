@@ -1,6 +1,6 @@
 /**
- * Concurrent actors, compared with a simple model of rights. `npm run lab -- fuzz rights --steps 10000` runs
- * longer.
+ * Compares the responses to concurrent actors with a simple model of rights.
+ * `npm run lab -- fuzz rights --steps 10000` runs longer.
  */
 
 import assert from 'node:assert/strict';

@@ -22,6 +22,6 @@ export function assertNoEcho(sent: SentRequest, { status, headers, text }: Recei
   const responseText = [...[...headers].map((each) => each.join(': ')), isPair ? '' : text].join('\n');
   for (const { kind, value } of findSecrets(sent.text).flatMap(splitSecret)) {
     if (value.length < minBytes || !responseText.includes(value)) continue;
-    throw new Error(`The response to ${sent.path} holds a ${kind} that was sent: status ${status}.`);
+    throw new Error(`The response to ${sent.path} contains a ${kind} of the request: status ${status}.`);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Records the passwords and tokens that the tests of this process use, and the log and output of their
- * servers. At the end of the process it searches for secrets in the output, and stores both for a search over
- * all processes.
+ * servers. When the process ends, it searches the log and output for these secrets. It also stores both for a
+ * search over all processes.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ class SecretRecord {
   }
 
   addSecretsIn(text: string): void {
-    // Concurrent tests send the same text many times.
+    // Concurrent requests often repeat the same text.
     if (text === this.#last) return;
     this.#last = text;
     for (const secret of findSecrets(text)) this.addSecret(secret);
@@ -50,7 +50,7 @@ class SecretRecord {
     const secrets = [...this.#secrets.values()].flatMap(splitSecret);
     const text = this.#texts.map((each) => (each.endsWith('\n') ? each : `${each}\n`)).join('');
     const found = new SecretSearch(secrets).find(text);
-    for (const { kind, line } of found) console.error(`A log or an output holds a ${kind}: ${line}`);
+    for (const { kind, line } of found) console.error(`The log or output contains a ${kind}: ${line}`);
     if (found.length > 0) process.exitCode = 1;
     const folder = process.env[folderVariable];
     if (!folder) return;
@@ -82,12 +82,12 @@ export function recordLog(text: string): void {
   getRecord()?.addText(text);
 }
 
-/** Records the secrets of requests that are sent in other ways than `fetch` and `ws`. */
+/** Records the secrets of requests that are sent without `fetch` and `ws`. */
 export function recordSecretsIn(text: string): void {
   getRecord()?.addSecretsIn(text);
 }
 
-/** Records the secrets in the settings of a server, named with or without their prefix. */
+/** Records the secrets in the settings of a server. The names may have the prefix `ESPALIER_`. */
 export function recordSettings(settings: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
@@ -101,7 +101,7 @@ export function recordSettings(settings: Readonly<Record<string, string | undefi
   }
 }
 
-/** Records the output of a program. A generated password may appear only in its line of the first start. */
+/** Records the output of a program. A generated password may appear only in the line that reports it. */
 export function recordOutput(output: string): void {
   const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(output) ?? [];
   if (password) getRecord()?.addSecret({ kind: 'generated password', value: password });
@@ -121,7 +121,7 @@ function watchClients(onText: (text: string) => void): void {
   const plainSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
   WebSocket.prototype.send = function (this: WebSocket, ...args: unknown[]) {
     const text = readText(args[0]);
-    // Both ends of all sockets run here, and most of their messages are responses.
+    // Clients and servers run in this process, and most socket messages are responses.
     if (/authorization/i.test(text)) onText(text);
     plainSend.apply(this, args);
   };

@@ -71,7 +71,7 @@ export class SecretSearch {
     return found;
   }
 
-  /** A rolling hash of the last eight bytes: older bytes have been shifted out. */
+  /** Uses a rolling hash of the last eight bytes: each step shifts the oldest byte out. */
   #matchesIn(bytes: Buffer): Match[] {
     const matches: Match[] = [];
     const filter = this.#filter;

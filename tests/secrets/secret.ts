@@ -38,7 +38,7 @@ export function splitSecret({ kind, value }: Secret): Secret[] {
   ];
 }
 
-/** The header of a JWT is no secret. A token that is not a JWT is secret as a whole. */
+/** The header of a JWT is not a secret. A token that is not a JWT is secret as a whole. */
 function splitToken(token: string): Secret[] {
   const [head, claims, signature, ...more] = token.split('.');
   if (!head?.startsWith('eyJ') || claims === undefined || signature === undefined || more.length > 0)

@@ -115,10 +115,10 @@ describe('a test process', () => {
   const password = `walnut ${randomUUID()}`;
   const noted = `recordSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
 
-  test('fails if one of its secrets was logged, without printing it', () => {
+  test('fails, without printing the secret, if one of its secrets was logged', () => {
     const { status, stderr } = run(`${noted} recordLog('so far\\nhere it is: ${password}!\\n');`);
     assert.equal(status, 1);
-    assert.match(stderr, /holds a password: here it is: <password>!/);
+    assert.match(stderr, /contains a password: here it is: <password>!/);
     assert.ok(!stderr.includes(password));
   });
 
@@ -139,7 +139,7 @@ describe('a test process', () => {
     }
   });
 
-  test('allows a generated password in its line of the first start, and nowhere else', () => {
+  test('allows a generated password in the line that reports it, and nowhere else', () => {
     const firstStartOutput = `  Password   abcde-fghij   (shown only this once)\n`;
     assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)});`).status, 0);
     assert.equal(run(`recordOutput(${JSON.stringify(`${firstStartOutput}abcde-fghij\n`)});`).status, 1);
@@ -149,7 +149,7 @@ describe('a test process', () => {
     );
   });
 
-  test('stores its record for a search over all processes, which finds a secret of one in the log of another', () => {
+  test('stores its record, so that a search over all processes finds its secrets in the logs of others', () => {
     const stored = join(folder, 'stored');
     const run1 = () => run(noted, { [folderVariable]: stored });
     const run2 = (text: string) => run(`recordLog('one\\n${text}\\n');`, { [folderVariable]: stored });

@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
     });
     after(() => testbed.stop());
 
-    test('are rejected for their changes, because the original token is accepted', async () => {
+    test('are rejected because of their changes: the original token is accepted', async () => {
       assert.equal((await testbed.query('{folder{name}}', tokens.authToken)).status, 200);
     });
 
@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
         ['no issuer', header, { ...payload, iss: undefined }],
         ['issued in the future', header, { ...payload, iat: future }],
         ['not yet valid', header, { ...payload, nbf: future }],
-        ['lives longer than any', header, { ...payload, exp: (payload['iat'] as number) + 86_401 }],
+        ['a longer lifetime than allowed', header, { ...payload, exp: (payload['iat'] as number) + 86_401 }],
         ['another type', { ...header, typ: 'JWT' }, payload],
         ['no type', { ...header, typ: undefined }, payload],
         ['a critical extension', { ...header, crit: ['exp'] }, payload],
@@ -150,7 +150,7 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
     for (const [signatureKind, signature] of [
       ['no signature', ''],
       ['the old signature', signatureText],
-      ['a dot less', undefined],
+      ['one dot fewer', undefined],
     ] as const) {
       const parts = [
         encodeJson({ ...header, alg }),
@@ -276,7 +276,7 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
   add('four segments', `${genuine}.AA`);
   add('a dot at the end', `${genuine}.`);
   add('a dot at the start', `.${genuine}`);
-  add('twice the token', genuine + genuine);
+  add('the token twice', genuine + genuine);
   for (const cut of [1, 2, 3, 4, 43, 85]) add(`cut by ${cut}`, genuine.slice(0, -cut));
   for (const [index, segment] of [headerText, payloadText, signatureText].entries()) {
     const replaced = (text: string) => [headerText, payloadText, signatureText].with(index, text).join('.');
@@ -292,7 +292,7 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
   return forgeries.filter(({ token }) => token !== genuine);
 }
 
-/** 64 bytes leave four bits of the last letter unused, so lenient decoders accept sixteen spellings. */
+/** Changes unused bits of the last letter, which lenient decoders ignore. For example, 64 bytes leave four bits unused. */
 function nextLastLetter(segment: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const last = letters.indexOf(segment.at(-1)!);

@@ -1,4 +1,4 @@
-/** Of concurrent refreshes with one token, exactly one succeeds. */
+/** Exactly one of several concurrent refreshes with the same token succeeds. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -34,7 +34,7 @@ for (const kind of databaseKinds) {
       };
     };
 
-    test(`lets exactly one of ${racers} succeed, in each of ${rounds} rounds`, async () => {
+    test(`let exactly one of ${racers} succeed in each of ${rounds} rounds`, async () => {
       let tokens = await testbed.logIn();
       for (let round = 0; round < rounds; round++) {
         const { winners, losers } = await race(tokens);

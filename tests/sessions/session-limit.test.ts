@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       for (const tokens of tokenPairs) assert.ok(await isAlive(tokens));
     });
 
-    test('is not exceeded by logins that wait for the same turn', async () => {
+    test('is not exceeded by logins that wait for the same lock', async () => {
       const person = await people.createUser();
       await logIn(person);
       await logIn(person);
@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
       onCredentialsRead = () => {
         if (++reads === 2) resolve();
       };
-      // While another process holds the turn, both logins read the credentials and then wait for the turn.
+      // While another transaction holds the lock, both logins read the credentials and then wait for the lock.
       const racing = await withDatabase(people.testbed.database.url, (database) =>
         database.transaction(async (transaction) => {
           await lockForChange(transaction);

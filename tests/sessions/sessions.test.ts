@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(next)).status, 401);
       }));
 
-    test('issue an auth token that is valid to the millisecond, whenever it was issued', () =>
+    test('issue an auth token that is valid for 600 seconds, exact to the millisecond', () =>
       withTestbed({}, async (testbed) => {
         testbed.clock.advanceSeconds(0.789);
         const { authToken } = await testbed.logIn();
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('have one winner if two processes race for one refresh', async () => {
+    test('allow only one of several refreshes with the same token at two processes', async () => {
       const database = await kind.create();
       const clock = new TestClock();
       await withTestbed({ database, clock }, (one) =>
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('get the same response for an unknown user, a wrong password and a disabled user', () =>
+    test('are refused with the same response for an unknown user, a wrong password and a disabled user', () =>
       withTestbed({}, async (testbed) => {
         const shape = async (credentials: { username: string; password: string }) => {
           const answer = await testbed.post('/login', credentials);
@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(disabled, unknown);
       }));
 
-    test('end if a spent token has a negative age, unless the clocks of two nodes explain it', () =>
+    test('end if a spent token has a negative age, unless a difference between two clocks explains it', () =>
       withTestbed({}, async (testbed) => {
         for (const [setBackSeconds, status] of [
           [60, 200],
@@ -153,7 +153,7 @@ for (const kind of databaseKinds) {
         }
       }));
 
-    test('start for a burst of correct logins, while the graph answers', () =>
+    test('start for each of 40 concurrent logins, while the server also answers queries', () =>
       withTestbed({}, async (testbed) => {
         const { authToken } = await testbed.logIn();
         const logins = Array.from({ length: 40 }, () => testbed.post('/login', administrator));
@@ -179,7 +179,7 @@ for (const kind of databaseKinds) {
     const withRetry = (work: (testbed: Testbed) => Promise<void>) =>
       withTestbed({ settings: { REFRESH_RETRY_SECONDS: '30' } }, work);
 
-    test('returns the identical successor to the identical tokens each time', () =>
+    test('returns the same new tokens each time it receives the same old tokens', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const first = (await testbed.refresh(old)).json<LoginResponse>();
@@ -208,7 +208,7 @@ for (const kind of databaseKinds) {
         },
       ));
 
-    test('returns the same successor to racing refreshes', () =>
+    test('returns the same new tokens to concurrent refreshes', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const answers = await Promise.all(Array.from({ length: 20 }, () => testbed.refresh(old)));
@@ -216,7 +216,7 @@ for (const kind of databaseKinds) {
         assert.equal(new Set(answers.map((answer) => answer.json<LoginResponse>().refreshToken)).size, 1);
       }));
 
-    test('returns nothing after the clock was set back, even when it reaches the old time again', () =>
+    test('returns nothing if the server purges with a clock that is set back, even when the clock is right again', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const first = (await testbed.refresh(old)).json<LoginResponse>();
@@ -263,12 +263,12 @@ for (const kind of databaseKinds) {
     test('erases the encrypted successor after the window', () =>
       withRetry(async (testbed) => {
         await testbed.refresh(await testbed.logIn());
-        const sealed = async () =>
+        const countSuccessors = async () =>
           (await dump(testbed.database.url)).spent.filter((row) => row['successor'] !== null).length;
-        assert.equal(await sealed(), 1);
+        assert.equal(await countSuccessors(), 1);
         testbed.clock.advanceSeconds(31);
         await testbed.purge();
-        assert.equal(await sealed(), 0);
+        assert.equal(await countSuccessors(), 0);
       }));
 
     test('is off by default', () =>

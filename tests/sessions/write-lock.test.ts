@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(current)).status, 200);
       }));
 
-    test('does not delay a refresh that is sent again', () =>
+    test('does not delay a retried refresh', () =>
       withTestbed({ REFRESH_RETRY_SECONDS: '30' }, async (testbed) => {
         const old = await testbed.logIn();
         const { refreshToken } = (await testbed.refresh(old)).json<LoginResponse>();

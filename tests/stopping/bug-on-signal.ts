@@ -1,4 +1,4 @@
-/** Loaded into a node before its program. Signals trigger bugs. */
+/** Loaded into a node before its program. Two signals trigger unhandled errors. */
 
 process.on('SIGUSR2', () => {
   throw new Error('a bug that was thrown');

@@ -1,4 +1,4 @@
-/** A client of a stopping node continues at another node: it misses no change and receives none twice. */
+/** A client of a stopping node continues at another node. It misses no change and receives none twice. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
     }
     const connect = (node: Testbed) => SocketClient.connect(node.url, writer.authToken);
 
-    /** Writes until the returned function is called, which returns the created names. */
+    /** Creates folders until the returned function is called. That function returns the names of the folders. */
     function write(parentId?: string): () => Promise<string[]> {
       const made: string[] = [];
       let isOver = false;
@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
     test('continues a subscription after the cursor of the close frame, during changes, three times', async () => {
       const end = write();
       const received: string[] = [];
-      // The first subscription starts after earlier changes; all later changes must arrive.
+      // The first subscription has no cursor, so it may miss earlier changes. All later changes must arrive.
       let after: string | undefined;
       for (let round = 0; round < 3; round++) {
         const node = await startNode();
@@ -112,14 +112,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
     });
 
-    test('sends a cursor that fits all subscriptions of the socket, also one without events', async () => {
+    test('sends a cursor that is valid for all subscriptions of the socket, including one without events', async () => {
       const busy = await writer.create('busy');
       const quiet = await writer.create('quiet');
       const { cursor: after } = await writer.query<{ cursor: string }>('{cursor}');
       const node = await startNode();
       const client = await connect(node);
       const ids = { all: undefined, busy, quiet };
-      // A cursor is set, because the subscriptions may start in any order.
+      // The subscriptions may start in any order, so all continue from the same cursor.
       for (const [id, under] of Object.entries(ids)) client.start(id, follow, { after, under });
       const end = write(busy);
       const frames = [await client.next()];
@@ -179,7 +179,7 @@ for (const kind of databaseKinds) {
       const countAfter = async (cursor: string) =>
         (await writer.query<{ changes: { items: unknown[] } }>(changes, { after: cursor })).changes.items
           .length;
-      /** Returns how many of three irrelevant changes would be read again. */
+      /** Returns how many of three irrelevant changes a client would read again after the last cursor. */
       const countRepeated = async () => {
         const node = await startNode();
         const client = await connect(node);

@@ -12,7 +12,7 @@ import { dataOf, StubApp, type StubAppOptions } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 const never = 3_600;
-/** No client is silent for too long, and no connection is closed early. */
+/** Never closes a connection because its client is silent. */
 const patient = { checkEveryMs: 5, maxSilentMs: never * 1000, pause: () => Promise.resolve() };
 const impatient = { ...patient, maxSilentMs: 0 };
 
@@ -31,18 +31,18 @@ async function startApp(options: StubAppOptions = {}) {
   const waiting: ((answer: GraphResult) => void)[] = [];
   app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
   const waitForRequests = (count: number) =>
-    eventually(() => waiting.length === count, `${count} requests are there`);
+    eventually(() => waiting.length === count, `${count} requests have arrived`);
   return { app, waiting, waitForRequests, request: query(app.token('ann')) };
 }
 
-/** Data that was sent earlier over other connections has arrived afterwards. */
+/** Waits for a response. After this, data that was sent earlier over other connections has arrived. */
 async function roundTrip({ url }: StubApp): Promise<void> {
   const connection = await RawConnection.open(url);
   await connection.exchange(get('/livez'));
   connection.close();
 }
 
-const cutLines = ({ logLines }: StubApp) =>
+const cutRequestCounts = ({ logLines }: StubApp) =>
   logLines.map((line) => JSON.parse(line) as { requests?: number }).flatMap(({ requests }) => requests ?? []);
 
 describe('a stopping service', () => {
@@ -57,7 +57,7 @@ describe('a stopping service', () => {
     assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"late"}', false]);
     assert.equal(await connection.read(), undefined);
     await stopped;
-    assert.deepEqual(cutLines(app), []);
+    assert.deepEqual(cutRequestCounts(app), []);
   });
 
   for (const [timing, early] of [
@@ -65,7 +65,7 @@ describe('a stopping service', () => {
     ['partly before', 2.5],
     ['after', 1],
   ] as const) {
-    test(`announces the last response to pipelined requests that were sent ${timing} the stop`, async () => {
+    test(`announces the last response if pipelined requests were sent ${timing} the stop`, async () => {
       const { app, waiting, waitForRequests, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       const all = request.repeat(3);
@@ -88,15 +88,15 @@ describe('a stopping service', () => {
       );
       assert.equal(await connection.read(), undefined);
       await stopped;
-      assert.deepEqual(cutLines(app), []);
+      assert.deepEqual(cutRequestCounts(app), []);
     });
   }
 
-  test('closes an idle connection at once', async () => {
+  test('closes an idle connection immediately', async () => {
     const { app, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     assert.equal((await connection.exchange(get('/livez')))?.status, 200);
-    // In pieces, like a long body.
+    // Sends the request in two parts, like a request with a long body.
     app.open = () => dataOf('there');
     connection.send(request.slice(0, -5));
     await roundTrip(app);
@@ -106,24 +106,24 @@ describe('a stopping service', () => {
     await app.stop();
     assert.equal(await connection.read(), undefined);
     assert.equal(await other.read(), undefined);
-    assert.deepEqual(cutLines(app), []);
+    assert.deepEqual(cutRequestCounts(app), []);
   });
 
-  test('closes the connection of a client that was answered before it sent everything, and logs nothing', async () => {
+  test('closes a connection that got its response before its request was complete, and logs nothing', async () => {
     const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
     assert.equal((await connection.exchange(half))?.status, 200);
     await app.stop();
     assert.equal(await connection.read(), undefined);
-    assert.deepEqual(cutLines(app), []);
+    assert.deepEqual(cutRequestCounts(app), []);
   });
 
   for (const [what, part] of [
     ['head', 20],
     ['body', -5],
   ] as const) {
-    test(`serves a request with half of its ${what} received if the rest arrives`, async () => {
+    test(`serves a request with an incomplete ${what} if the rest arrives`, async () => {
       const { app, waiting, waitForRequests, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       connection.send(request.slice(0, part));
@@ -135,10 +135,10 @@ describe('a stopping service', () => {
       const answer = await connection.read();
       assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"whole"}', false]);
       await stopped;
-      assert.deepEqual(cutLines(app), []);
+      assert.deepEqual(cutRequestCounts(app), []);
     });
 
-    test(`closes a connection with half of a ${what} if nothing more arrives`, async () => {
+    test(`closes a connection with an incomplete ${what} if the rest does not arrive`, async () => {
       const { app, request } = await startApp({ stopTimings: impatient });
       const fresh = await RawConnection.open(app.url);
       fresh.send(request.slice(0, part));
@@ -149,7 +149,7 @@ describe('a stopping service', () => {
       await app.stop();
       assert.equal(await fresh.read(), undefined);
       assert.equal(await used.read(), undefined);
-      assert.deepEqual(cutLines(app), [2]);
+      assert.deepEqual(cutRequestCounts(app), [2]);
     });
   }
 
@@ -163,7 +163,7 @@ describe('a stopping service', () => {
     await waitForRequests(3);
     await app.stop();
     for (const connection of connections) assert.equal(await connection.read(), undefined);
-    assert.deepEqual(cutLines(app), [3]);
+    assert.deepEqual(cutRequestCounts(app), [3]);
   });
 
   test('sends a long response to the end, however slowly the client reads', async () => {
@@ -180,9 +180,9 @@ describe('a stopping service', () => {
       length += (chunk as Buffer).length;
       await new Promise(setImmediate);
     }
-    assert.ok(length > 2 ** 25, `only ${length} bytes came`);
+    assert.ok(length > 2 ** 25, `only ${length} bytes arrived`);
     await stopped;
-    assert.deepEqual(cutLines(app), []);
+    assert.deepEqual(cutRequestCounts(app), []);
   });
 
   test('is not blocked by a response that its client does not read', async () => {
@@ -194,7 +194,7 @@ describe('a stopping service', () => {
     await waitForRequests(1);
     waiting[0]!(dataOf('x'.repeat(2 ** 25)));
     await app.stop();
-    assert.deepEqual(cutLines(app), [1]);
+    assert.deepEqual(cutRequestCounts(app), [1]);
     client.destroy();
   });
 
@@ -238,7 +238,7 @@ describe('a stopping service', () => {
     assert.deepEqual(await Promise.all(answers), Array(20).fill('HTTP/1.1 200'));
   });
 
-  test('serves a connection whose first request is on its way', async () => {
+  test('serves an open connection that sends its first request after the port is closed', async () => {
     const { app } = await startApp();
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);
@@ -263,10 +263,10 @@ describe('a stopping service', () => {
     await roundTrip(app);
     await app.stop();
     assert.equal(await connection.read(), undefined);
-    assert.deepEqual(cutLines(app), []);
+    assert.deepEqual(cutRequestCounts(app), []);
   });
 
-  test('waits over TLS neither for a silent client nor for an unfinished handshake', async () => {
+  test('does not wait for silent clients or unfinished handshakes over TLS', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
     const { app } = await startApp({ tls, stopTimings: impatient });

@@ -121,13 +121,13 @@ describe('signals on SQLite', () => {
     assert.match(node.output, /Stopped/);
   });
 
-  test('end the start without partial data if they arrive before the port is open', async () => {
+  test('abort the start without partial data if they arrive before the port is open', async () => {
     const path = database.url.slice('sqlite:'.length);
     const other = new BetterSqlite(path);
     other.pragma(`application_id = ${0x45535041}`);
     other.pragma('journal_mode = wal');
     other.exec('begin immediate');
-    // The warning about an unknown variable is logged right before the database is opened, which waits for the lock.
+    // The server logs the warning about an unknown variable right before it opens the database and waits for the lock.
     node = NodeProcess.launch({ databaseUrl: database.url, settings: { NOT_A_SETTING: '1' } });
     await node.waitForOutput('NOT_A_SETTING');
     node.signal('SIGTERM');
@@ -145,7 +145,7 @@ describe('signals on SQLite', () => {
   });
 });
 
-describe('a database that is lost during a stop on PostgreSQL', () => {
+describe('a PostgreSQL database that is lost during a stop', () => {
   for (const [state, lose] of [
     ['gone', (relay: SilentRelay) => relay.close()],
     ['silent', (relay: SilentRelay) => relay.silence()],

@@ -8,7 +8,7 @@ export class SilentRelay {
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
 
-  /** Opens a relay to the server at a URL, under another port. */
+  /** Opens a relay on another port to the server at this URL. */
   static async open(url: string): Promise<SilentRelay> {
     const { hostname, port } = new URL(url);
     const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** Sockets and event streams while the service stops: running operations are answered, and then they close. */
+/** Sockets and event streams while the service stops: they send the responses of running operations, and then close. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -41,7 +41,7 @@ describe('a socket of a stopping service', () => {
     Object.assign(ahead, { cursor: 'b', reached: 2 });
     Object.assign(behind, { cursor: 'a', reached: 1 });
     const stopped = app.stop();
-    await eventually(() => ahead.endsAfter === 2 && behind.endsAfter === 2, 'none is to go on alone');
+    await eventually(() => ahead.endsAfter === 2 && behind.endsAfter === 2, 'both end at the same position');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
     behind.push('late');
@@ -51,7 +51,7 @@ describe('a socket of a stopping service', () => {
     await stopped;
   });
 
-  test('is finally closed without a cursor if none fits all subscriptions', async () => {
+  test('is closed at the deadline without a cursor if no cursor is valid for all subscriptions', async () => {
     const app = await StubApp.start({ settings: { stopSeconds: 0.2 } });
     const client = await SocketClient.connect(app.url, app.token('ann'));
     (await subscribe(app, client, '1')).cursor = 'b';

@@ -1,5 +1,5 @@
 /**
- * Tokens that look valid but were never issued. Each function damages an issued token; a number says where.
+ * Tokens that look valid but were never issued. Each function damages an issued token; `index` selects where.
  */
 
 import { generateKeyPairSync, sign } from 'node:crypto';
@@ -17,7 +17,7 @@ export const authTokenDamage = {
   },
   truncated: (text, index) => text.slice(0, index % text.length),
   longer: (text, index) => text + letters[index % letters.length]!.repeat(1 + (index % 5)),
-  /** The last letter of 64 bytes has four unused bits: another text for the same bytes. */
+  /** The last letter of 64 encoded bytes has four unused bits, so other texts encode the same bytes. */
   sameBytes: (text, index) => {
     const last = letters.indexOf(text.at(-1)!);
     return text.slice(0, -1) + letters[(last & 0b110000) | ((last + 1 + (index % 15)) & 0b1111)]!;

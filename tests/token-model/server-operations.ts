@@ -95,7 +95,7 @@ export const serverOperations: OperationTable = {
     user.password = password;
     world.model.endAllSessions(user);
   }),
-  /** A new user gets the same name, and none of the old user's sessions. */
+  /** Deletes a user and creates a new one with the same name and no sessions. */
   replaceUser: defineOperation(1, number, async (world, node, index) => {
     const user = selectUser(world, index);
     if (!user) return;
@@ -168,7 +168,7 @@ export const serverOperations: OperationTable = {
         await rotateSigningKey(transaction, { encryption: new KeyEncryption(undefined), now });
       }),
     );
-    // Timers do this every few seconds, long before the key becomes active.
+    // In production, a timer does this every few seconds, long before the key becomes active.
     for (const node of world.nodes) await node.purge();
     world.model.purge();
   }),

@@ -1,5 +1,5 @@
 /**
- * References of random operations to tokens and headers. A number selects one of the tokens that exist at run
+ * The tokens and headers that random operations choose. A number selects one of the tokens that exist at run
  * time.
  */
 
@@ -71,8 +71,8 @@ export function selectSession(model: TokenModel, index: number): ModelSession | 
 
 export function selectAuthToken(model: TokenModel, session: ModelSession, choice: HeaderChoice): string {
   const { which, damage, index } = choice;
-  // The key of a token older than any refresh token may be purged already, so the expected response would be
-  // undefined.
+  // The server may have purged the key of a token that is older than any refresh token. The model cannot predict
+  // the response to such a token.
   const usable = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
   const spentWith = usable.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
   const older = which === 'older' ? usable[index % (usable.length || 1)] : undefined;

@@ -1,7 +1,6 @@
 /**
- * The state table of the contract (§3 to §5 and §7) with the additions of docs/clients/tokens.md as a program: users,
- * sessions and tokens with a clock. It computes the expected responses, independent of the server's code and
- * rows.
+ * Implements the state table of the contract (§3 to §5 and §7) and the additions of docs/clients/tokens.md: users,
+ * sessions and tokens with a clock. Computes the expected responses without the server's code and rows.
  */
 
 import type { Clock } from 'espalier';
@@ -201,7 +200,7 @@ export class TokenModel {
     }
   }
 
-  /** Within the tolerance it counts as a lost response. Later it counts as theft, with any auth token. */
+  /** A replay within the tolerance counts as a lost response. A later one counts as theft, with any auth token. */
   #replay(spent: Spent, { text }: AuthToken, session: ModelSession): Expected {
     if (spent.isForgotten) return plainRefusal;
     const ageMs = this.now - spent.at;
@@ -224,7 +223,7 @@ export class TokenModel {
     this.#refreshTokens.set(refreshToken, newRefreshToken);
   }
 
-  /** Only an exact text that was issued is an auth token; §5.1: the word Bearer, one space, the token. */
+  /** §5.1: the word Bearer, one space, and exactly the text of an issued token. */
   #readBearer(authorization: string | undefined): AuthToken | undefined {
     const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     const token = text === undefined ? undefined : this.#authTokens.get(text);
@@ -236,7 +235,7 @@ export class TokenModel {
   }
 }
 
-/** Ended in another way than by a logout: its auth tokens are invalid at once. */
+/** Ended in another way than by a logout: its auth tokens are invalid immediately. */
 function isInvalidated({ isEnded, user }: ModelSession): boolean {
   return isEnded || user.isDeleted;
 }

@@ -29,7 +29,7 @@ const fieldsOf = {
   '/logout': ['refreshToken'],
 } as const;
 
-/** The credentials sent at a login, by this user or by someone who claims to be this user. */
+/** The credentials of a login by this user, or by a client that claims to be this user. */
 const credentials: Record<string, (user: ModelUser) => { username: string; password: string }> = {
   right: ({ username, password }) => ({ username, password }),
   otherCase: ({ username, password }) => ({ username: username.toUpperCase(), password }),
@@ -72,7 +72,7 @@ export const clientOperations: OperationTable = {
       const bodies = malformedBodies(...fieldsOf[path as keyof typeof fieldsOf]);
       const [, body, headers] = bodies[index % bodies.length]!;
       const { authorization, secrets } = chooseHeader(world, header);
-      // §4.1: with an auth token the body of a logout is not validated, and this operation tests the body.
+      // §4.1: a logout with an auth token does not validate the body, which this operation tests.
       const sent = path === '/logout' ? undefined : authorization;
       const response = await world.post(node, path, body, sent, headers);
       world.compare(response, { status: 400 }, secrets);
@@ -85,7 +85,7 @@ export const clientOperations: OperationTable = {
   }),
 
   /**
-   * Several refreshes at once at both nodes: one wins, and the others get the response of a second attempt.
+   * Several concurrent refreshes at both nodes: one wins, and the others get the response of a second attempt.
    */
   race: defineOperation(3, tokensChoice, async (world, _, choice) => {
     const { authorization, refreshToken, secrets } = chooseTokens(world, choice);
@@ -97,7 +97,7 @@ export const clientOperations: OperationTable = {
       ),
     );
     const winner = first.session ? responses.find(({ status }) => status === 200) : responses[0];
-    if (!winner) throw new Disagreement('No request has won the race.');
+    if (!winner) throw new Disagreement('No request won the race.');
     const tokens = world.compare(winner, first, secrets);
     if (tokens && first.session) model.exchange(first.session, tokenIn(authorization), tokens);
     for (const response of responses) {

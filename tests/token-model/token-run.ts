@@ -18,7 +18,7 @@ export interface RunResult {
 }
 
 const table = { ...clientOperations, ...serverOperations };
-/** Off, which is the default; shorter than the tolerance; longer. */
+/** Off (the default), shorter than the tolerance, and longer. */
 const retrySeconds = [0, 30, 120];
 /** Operations that run on both nodes, so that either one may have ended a session. */
 const atBothNodes = ['race'];

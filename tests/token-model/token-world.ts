@@ -13,12 +13,12 @@ import {
   type Tokens,
 } from './token-model.ts';
 
-/** Server and model differ. */
+/** The server and the model differ. */
 export class Disagreement extends Error {}
 
 const usernames = ['anna', 'ben', 'Čeněk'];
 const json = { 'content-type': 'application/json' };
-/** Far more than the promised second, because a busy machine is not a disagreement. */
+/** Far more than the promised second, because a busy test machine must not cause a failure. */
 const maxWaitMs = 20_000;
 const minSecretLength = 8;
 
@@ -89,11 +89,11 @@ export class TokenWorld {
   ): Promise<TestResponse> {
     this.requests++;
     const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const chooseHeader = authorization === undefined ? headers : { ...headers, authorization };
-    return node.postRaw(path, bytes, chooseHeader);
+    const allHeaders = authorization === undefined ? headers : { ...headers, authorization };
+    return node.postRaw(path, bytes, allHeaders);
   }
 
-  /** Uses tokens of its own, which no random operation selects. */
+  /** Uses separate tokens, which no random operation selects. */
   async asAdministrator<Data>(
     node: Testbed,
     query: string,
@@ -117,7 +117,7 @@ export class TokenWorld {
       tokenExpired: expected.isExpired ? 'true' : null,
       challenge: expected.challenge ?? null,
     };
-    this.assertSame('the answer', seen, wanted);
+    this.assertSame('the response', seen, wanted);
     if (expected.tokens) return this.#compareTokens(response, expected);
     for (const secret of secrets) {
       if (secret.length >= minSecretLength && response.text.includes(secret)) {
@@ -133,19 +133,19 @@ export class TokenWorld {
   }
 
   /**
-   * A node rejects the tokens that it has ended, and expired tokens, at once. Other nodes learn of ended
-   * sessions soon, so this waits for them. `here` is the node that handled the operation, if it was only one.
+   * A node immediately rejects expired tokens and the tokens of sessions that it has ended. Other nodes follow
+   * soon, so this waits for them. `here` is the node that handled the operation, or undefined if both did.
    */
   async awaitRevocations(validBefore: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
     const over = validBefore.filter((token) => !this.model.isValid(token));
     for (const node of this.nodes) {
       for (const token of over) {
-        const isAtOnce = node === here || this.model.now >= token.expiresAt;
+        const isImmediate = node === here || this.model.now >= token.expiresAt;
         const start = performance.now();
         while ((await this.post(node, '/login/verify', { authToken: token.text })).status !== 400) {
-          if (isAtOnce) throw new Disagreement('A token that is over is good.');
+          if (isImmediate) throw new Disagreement('The server accepts an invalid token.');
           if (performance.now() - start > maxWaitMs) {
-            throw new Disagreement('A session that was ended goes on at another node.');
+            throw new Disagreement('Another node still accepts a token of an ended session.');
           }
         }
       }

@@ -1,4 +1,4 @@
-/** Random uses of tokens, until server and model disagree: `npm run lab -- fuzz tokens`. */
+/** Uses tokens at random until the server and the model disagree: `npm run lab -- fuzz tokens`. */
 
 import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, generateOperations, runOperations, shrink } from './token-run.ts';

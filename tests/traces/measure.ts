@@ -1,6 +1,6 @@
 /**
- * Measures the cost of traces: the same requests in turn to a server without traces, with a tenth and with all requests
- * traced. Prints the CPU time per request and its ratio.
+ * Measures the cost of traces. Sends the same requests in turn to servers that trace none, a tenth, and all of their
+ * requests. Prints the CPU time per request and its ratio.
  */
 
 import { summarize } from '../../bench/scenario.ts';

@@ -47,7 +47,7 @@ export class TraceCollector {
   text = '';
   readonly headers: IncomingHttpHeaders[] = [];
   storesSpans = true;
-  /** Receives data and never responds. */
+  /** Whether the collector receives data without a response. */
   isSilent = false;
   readonly #server: Server;
 
@@ -85,7 +85,7 @@ export class TraceCollector {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Waits for a trace whose first span in this process has this name, and returns its spans. */
+  /** Waits for a trace with a server span of this name, and returns its spans. */
   async trace(name: string, index = 0): Promise<readonly SentSpan[]> {
     const findRoot = () => this.spans.filter((span) => span.name === name && span.kind === serverKind)[index];
     await eventually(() => findRoot() !== undefined, `a trace ${name}`);

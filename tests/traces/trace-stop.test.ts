@@ -46,7 +46,7 @@ test('a node whose collector refuses connections exits with 0 and logs the numbe
   }
 });
 
-test('spans of two workers name their worker, and a collector that never responds delays no exit', async () => {
+test('spans of two workers name their worker, and a collector that never responds does not delay the exit', async () => {
   const collector = await TraceCollector.start();
   const testbed = await WorkersTestbed.start(sqlite, { TRACES_URL: collector.url });
   const { node } = testbed;

@@ -1,3 +1,5 @@
+/** The traces of requests, statements and subscriptions, as a collector receives them. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createClient } from 'graphql-ws';
@@ -58,7 +60,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('contain a query by the fields that read data, each once for all objects', async () => {
+    test('contain one span for each field of a query that reads data, for all objects together', async () => {
       for (const name of ['Ash', 'Birch']) await postQuery(createFolder, {}, { name });
       const query = `query Look { folder { name inside: folders { edges { node { name position } } } } }`;
       const spans = await traceQuery('a'.repeat(32), query);
@@ -219,7 +221,7 @@ describe('sampling of traces', concurrent, () => {
       headers: { 'content-type': 'application/json', ...headers },
     });
 
-  test('records only requests that the client records if the share is zero', async () => {
+  test('records only requests that the client traces if the share is zero', async () => {
     await verify({});
     await verify({ traceparent: traceparent('00') });
     await verify({ traceparent: traceparent('01'), tracestate: 'vendor=7' });
@@ -250,7 +252,7 @@ describe('the trace collector', concurrent, () => {
       .map((line) => JSON.parse(line) as { level: number; msg: string; spans?: number })
       .filter(({ msg }) => /\btraces /i.test(msg));
 
-  test('receives pending spans at the end, and the log contains the trace id', async () => {
+  test('receives pending spans when the server stops, and the log contains the trace id', async () => {
     const collector = await TraceCollector.start();
     const testbed = await Testbed.start(sqlite, { settings: { TRACES_URL: collector.url } });
     await testbed.logIn();

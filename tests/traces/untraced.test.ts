@@ -1,3 +1,5 @@
+/** A server without traces does not load the tracing libraries. */
+
 import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Fills a new installation over HTTP with every kind of data, and records the responses of its server: a later version must
- * return the same. Imports only the public entry point, so that it can fill earlier versions.
+ * Fills a new installation over HTTP with every kind of data, and records the responses of its server. A later version
+ * must return the same. Imports only the public entry point, so that it can fill earlier versions.
  */
 
 import assert from 'node:assert/strict';
@@ -114,7 +114,7 @@ async function runWithKey(graph: Graph): Promise<KeyedMutation> {
   return { key, query, data: await graph.query(query, {}, key) };
 }
 
-/** Runs each step at another time. */
+/** Advances the clock after each step. */
 async function fill(graph: Graph, advanceClock: () => void): Promise<void> {
   const steps: (() => Promise<void>)[] = [];
   const ids: Record<string, string> = {};

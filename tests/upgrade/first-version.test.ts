@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
       assert.equal((JSON.parse(header) as { kid: string }).kid, keyId);
     });
 
-    test('changes migrated folders, and limits their depth like that of new ones', async () => {
+    test('changes migrated folders, and limits their depth like the depth of new folders', async () => {
       const levels = Array.from({ length: 254 }, (_, index) => `Level ${index}`);
       await tree.import([levels.join('/')], await tree.idOf('/Places/Harbour'));
       const places = await tree.idOf('/Places');

@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
         for (const entry of journal.items) assert.deepEqual(entry, { path: null, formerPath: null });
       });
 
-      test('accepts only the current refresh token, and none that was used or revoked', async () => {
+      test('accepts the current refresh token, but none that was used or revoked', async () => {
         assert.equal((await tree.testbed.refresh(pairs.spent)).status, 401);
         assert.equal((await tree.testbed.refresh(pairs.ended)).status, 401);
         const answer = await tree.testbed.refresh(pairs.current);

@@ -1,6 +1,6 @@
 /**
  * `npm run fixture`: creates the SQLite and PostgreSQL databases of this version for the upgrade tests of later versions.
- * Run it once for each release. Run `npm run fixture schema-<number>` before a migration that no release precedes.
+ * Run it once for each release. Run `npm run fixture schema-<number>` before you add a migration to an unreleased schema.
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const name = process.argv[2] ?? version;
 
 if (existsSync(join(folder, `${name}.sqlite.gz`))) {
   console.error(
-    `There is a fixture of ${name} already, and databases of a release do not change: delete it first.`,
+    `A fixture of ${name} already exists. The database of a release must not change. To replace another fixture, delete its files first.`,
   );
   process.exitCode = 1;
 } else {

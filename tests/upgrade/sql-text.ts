@@ -1,6 +1,6 @@
 /**
- * Dumps a PostgreSQL database as SQL text: the statements of the migrations, then the rows. The tests do not install
- * `pg_dump`.
+ * Dumps a PostgreSQL database as SQL text: the statements of the migrations, then the rows. Does not need `pg_dump`,
+ * which the tests do not install.
  */
 
 import pg from 'pg';
@@ -16,7 +16,7 @@ export async function dumpAsSql(url: string, empty: string): Promise<string> {
     for (const table of tables) rows.push(...(await dumpRows(client, table)));
     return [
       ...(await readDefinitions(empty)),
-      // The migrations insert rows of their own.
+      // The migrations also insert rows.
       ...tables.toReversed().map((table) => `delete from ${table}`),
       ...rows,
     ]
