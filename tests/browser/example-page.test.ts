@@ -138,8 +138,8 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal(await page.getByLabel('Password').inputValue(), '');
     assert.equal(await folders().count(), 0);
     assert.equal((await context.storageState()).origins.length, 0);
-    const spent = (await tokens) as { authToken: string; refreshToken: string };
-    assert.equal((await tree.testbed.refresh(spent)).status, 401);
+    const endedSession = (await tokens) as { authToken: string; refreshToken: string };
+    assert.equal((await tree.testbed.refresh(endedSession)).status, 401);
   });
 
   test('shows the reason of a failure: a wrong password, an ended session, an unreachable server', async () => {

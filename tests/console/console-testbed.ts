@@ -150,18 +150,18 @@ export class ConsoleTestbed {
   }
 
   #watch(context: BrowserContext): void {
-    const note = (fault: string) => this.#faults.push(fault);
-    const judge = (address: string) => {
+    const addFault = (fault: string) => this.#faults.push(fault);
+    const checkAddress = (address: string) => {
       const { protocol, hostname } = new URL(address.replace(/^ws/, 'http'));
       // A BreakableConnection uses its own port.
-      if (protocol.startsWith('http') && hostname !== '127.0.0.1') note(`sends a request to ${address}`);
+      if (protocol.startsWith('http') && hostname !== '127.0.0.1') addFault(`sends a request to ${address}`);
     };
-    context.on('request', (request) => judge(request.url()));
-    context.on('weberror', (error) => note(`throws ${error.error().stack ?? error.error().message}`));
+    context.on('request', (request) => checkAddress(request.url()));
+    context.on('weberror', (error) => addFault(`throws ${error.error().stack ?? error.error().message}`));
     context.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return;
-      note(`prints ${message.text()} (${message.location().url})`);
+      addFault(`prints ${message.text()} (${message.location().url})`);
     });
-    context.on('page', (page) => page.on('websocket', (socket) => judge(socket.url())));
+    context.on('page', (page) => page.on('websocket', (socket) => checkAddress(socket.url())));
   }
 }

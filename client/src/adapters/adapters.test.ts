@@ -126,24 +126,24 @@ describe('authorizedFetch', () => {
   });
 
   test('does not send the token to the target of a redirect', async () => {
-    const heard: (string | undefined)[] = [];
+    const received: (string | undefined)[] = [];
     const listen = async (listener: RequestListener) => {
       const server = createServer(listener).listen(0, '127.0.0.1');
       await once(server, 'listening');
       return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     };
     const other = await listen((request, response) => {
-      heard.push(request.headers.authorization);
+      received.push(request.headers.authorization);
       response.end();
     });
     const own = await listen((request, response) => {
-      heard.push(request.headers.authorization);
+      received.push(request.headers.authorization);
       response.writeHead(307, { location: other.url }).end();
     });
     const { client } = scripted();
     await authorizedFetch({ ...client, url: own.url })(own.url);
     for (const { server } of [own, other]) server.close();
-    assert.deepEqual(heard, ['Bearer token 0', undefined]);
+    assert.deepEqual(received, ['Bearer token 0', undefined]);
   });
 });
 
@@ -153,19 +153,19 @@ describe('adapter options', () => {
     const options = urqlOptions({ ...client });
     assert.equal(options.url, `${url}/graphql`);
     assert.equal(options.preferGetMethod, false);
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const subscription = options
       .forwardSubscription({ query: 'subscription', variables: { id: 1 } })
       .subscribe({
-        next: (value) => heard.push(value),
-        error: (error) => heard.push(error),
-        complete: () => heard.push('complete'),
+        next: (value) => received.push(value),
+        error: (error) => received.push(error),
+        complete: () => received.push('complete'),
       });
     sink.current!.next({ data: {} });
     sink.current!.error('error');
     sink.current!.complete();
     subscription.unsubscribe();
-    assert.deepEqual(heard, [{ data: {} }, 'error', 'complete']);
+    assert.deepEqual(received, [{ data: {} }, 'error', 'complete']);
     assert.deepEqual(payloads, [
       { query: 'subscription', variables: { id: 1 }, operationName: undefined, extensions: undefined },
       'unsubscribed',

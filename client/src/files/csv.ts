@@ -16,7 +16,7 @@ export interface CsvRow {
 /** Skips empty lines. */
 export function* parseCsv(text: string): Generator<CsvRow> {
   let line = 1;
-  let begunAt = 1;
+  let startLine = 1;
   let cells: string[] = [];
   // Matches a cell with its end: a comma, the end of the line or the end of the text.
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
@@ -29,8 +29,8 @@ export function* parseCsv(text: string): Generator<CsvRow> {
     line += countLines(quoted ?? '');
     if (end === ',') continue;
     line++;
-    if (cells.length > 1 || cells[0] !== '' || quoted !== undefined) yield { line: begunAt, cells };
-    begunAt = line;
+    if (cells.length > 1 || cells[0] !== '' || quoted !== undefined) yield { line: startLine, cells };
+    startLine = line;
     cells = [];
   }
 }

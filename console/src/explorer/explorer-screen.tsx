@@ -15,12 +15,12 @@ import { Loading } from '../ui/states.tsx';
 import { editorThemes, useActiveTheme } from './editor-theme.ts';
 import { exampleIdsDocument, readExampleIds, formatExample, type ExampleIdsAnswer } from './example.ts';
 import { examples } from './examples.ts';
-import { ask } from './fetcher.ts';
+import { fetchGraph } from './fetcher.ts';
 import { createQueryStorage } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
 import { Workbench } from './workbench.tsx';
 
-/** `ask` needs a cast to this type, which allows calling `subscribe` with functions. GraphiQL calls it only with an observer. */
+/** The cast of `fetchGraph` to this type is safe: the type allows `subscribe` with functions, but GraphiQL passes only an observer. */
 type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
 
 /** The tabs that a new user sees. */
@@ -57,7 +57,7 @@ function Explorer({ answer }: { answer: ExampleIdsAnswer | undefined }) {
   return (
     <GraphiQLProvider
       key={id}
-      fetcher={ask as Fetcher}
+      fetcher={fetchGraph as Fetcher}
       storage={storage}
       plugins={plugins}
       referencePlugin={DOC_EXPLORER_PLUGIN}

@@ -24,7 +24,7 @@ interface Observable {
 
 const send = authorizedFetch(client);
 
-export function ask(
+export function fetchGraph(
   operation: Operation,
   { documentAST }: { documentAST?: DocumentNode } = {},
 ): Promise<ExecutionResult> | Observable {

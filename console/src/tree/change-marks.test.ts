@@ -43,7 +43,7 @@ function createMarks() {
 
 test('marks a row for some seconds and announces the change', () => {
   const { marks, pass } = createMarks();
-  marks.note(change('UPDATE'), { before: folder('Old'), viewerId: 'me' });
+  marks.record(change('UPDATE'), { before: folder('Old'), viewerId: 'me' });
   assert.equal(marks.markOf('f'), 'renamed by ada, just now');
   assert.equal(marks.announcement, '');
   pass(60_000);
@@ -62,14 +62,14 @@ test('describes each kind of change', () => {
   ];
   for (const [each, before, text] of cases) {
     const { marks } = createMarks();
-    marks.note(each, { before, viewerId: 'me' });
+    marks.record(each, { before, viewerId: 'me' });
     assert.equal(marks.markOf('f'), text);
   }
 });
 
 test('marks the parent of a deleted folder', () => {
   const { marks } = createMarks();
-  marks.note(change('DELETE'), {
+  marks.record(change('DELETE'), {
     before: folder('Old'),
     parent: { ...folder('P'), id: 'p' },
     viewerId: 'me',
@@ -81,14 +81,14 @@ test('marks the parent of a deleted folder', () => {
 test('announces only the number of many changes', () => {
   const { marks, pass } = createMarks();
   for (let index = 0; index < 27; index++)
-    marks.note(change('UPDATE', { folderId: `f${index}` }), { viewerId: 'me' });
+    marks.record(change('UPDATE', { folderId: `f${index}` }), { viewerId: 'me' });
   pass(2_000);
   assert.equal(marks.announcement, '27 changes by other users.');
 });
 
 test('ignores changes by the viewer', () => {
   const { marks, pass } = createMarks();
-  marks.note(change('UPDATE', { by: { id: 'me', username: 'me' } }), {
+  marks.record(change('UPDATE', { by: { id: 'me', username: 'me' } }), {
     before: folder('Old'),
     viewerId: 'me',
   });

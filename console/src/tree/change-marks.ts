@@ -22,7 +22,7 @@ export class ChangeMarks {
   }
 
   /** Call this before the change is applied. `before` and `parent` are the folder and its parent in the store. */
-  note(
+  record(
     change: FolderChange,
     {
       before,

@@ -93,7 +93,7 @@ function useChanges(marks: ChangeMarks, currentId: string | null, latestCurrentI
       const { store, loader } = tree;
       const before = change.folderId === null ? undefined : store.folder(change.folderId);
       const parent = before?.parent ? store.folder(before.parent.id) : undefined;
-      marks.note(change, { before, parent, viewerId });
+      marks.record(change, { before, parent, viewerId });
       loader.apply(change);
       const text = describeGoneFolder(change, { name: before?.name, isAdministrator });
       leaveGoneFolder(

@@ -79,7 +79,7 @@ class Writer {
   readonly #tally: Tally;
   /** Folders of a running call. Other calls do not use them. */
   readonly #busy = new Set<string>();
-  #made = 0;
+  #createdCount = 0;
   /** Two concurrent moves could create a cycle, and the server would refuse one. */
   #isMoving = false;
 
@@ -94,24 +94,25 @@ class Writer {
     { operations, restarts = 0, onProgress }: RunOptions,
     faults: { closeSockets(): void; restart(): Promise<void> },
   ): Promise<void> {
-    let begun = 0;
+    let started = 0;
     const restartEvery = Math.ceil(operations / (restarts + 1));
     let restarting: Promise<void> = Promise.resolve();
     const work = async () => {
-      while (begun < operations) {
-        begun++;
-        if (begun % socketsClosedEvery === 0) faults.closeSockets();
-        if (begun % restartEvery === 0 && begun < operations)
+      while (started < operations) {
+        started++;
+        if (started % socketsClosedEvery === 0) faults.closeSockets();
+        if (started % restartEvery === 0 && started < operations)
           restarting = restarting.then(() => faults.restart());
-        if (begun % 500 === 0) onProgress?.(`${begun} of ${operations} calls, ${this.folders.size} folders`);
-        await this.#one();
+        if (started % 500 === 0)
+          onProgress?.(`${started} of ${operations} calls, ${this.folders.size} folders`);
+        await this.#runOperation();
       }
     };
     await Promise.all(Array.from({ length: concurrency }, work));
     await restarting;
   }
 
-  async #one(): Promise<void> {
+  async #runOperation(): Promise<void> {
     const [name, act] = this.#random.pick([
       ['create', () => this.#create()],
       ['create', () => this.#create()],
@@ -132,19 +133,19 @@ class Writer {
   }
 
   async #create(): Promise<void> {
-    const parentId = this.#random.chance(0.3) ? this.#root.id : (this.#idle()?.id ?? this.#root.id);
-    const name = `Folder ${++this.#made}`;
-    await this.#holding([parentId], async () => {
+    const parentId = this.#random.chance(0.3) ? this.#root.id : (this.#pickIdle()?.id ?? this.#root.id);
+    const name = `Folder ${++this.#createdCount}`;
+    await this.#whileBusy([parentId], async () => {
       const { id, title } = await this.#client.folders.create({ name, parentId });
       this.folders.set(id, { id, name, title, parentId });
     });
   }
 
   async #update(): Promise<void> {
-    const folder = this.#idle();
+    const folder = this.#pickIdle();
     if (!folder) return;
     const title = `Title ${this.#random.below(1_000_000)}`;
-    await this.#holding([folder.id], async () => {
+    await this.#whileBusy([folder.id], async () => {
       const updated = await this.#client.folders.update(folder.id, { title });
       if (updated.title !== title) this.#tally.violation(`an update returned the title ${updated.title}`);
       folder.title = title;
@@ -152,11 +153,11 @@ class Writer {
   }
 
   async #move(): Promise<void> {
-    const folder = this.#idle();
-    const target = this.#idle();
+    const folder = this.#pickIdle();
+    const target = this.#pickIdle();
     if (!folder || !target || this.#isMoving || this.#isInside(target.id, folder.id)) return;
     this.#isMoving = true;
-    await this.#holding([folder.id, target.id], async () => {
+    await this.#whileBusy([folder.id, target.id], async () => {
       await this.#client.folders.move(folder.id, target.id);
       folder.parentId = target.id;
     }).finally(() => (this.#isMoving = false));
@@ -165,9 +166,9 @@ class Writer {
   /** Deletes only folders without children. */
   async #delete(): Promise<void> {
     const parents = new Set([...this.folders.values()].map(({ parentId }) => parentId));
-    const folder = this.#idle(({ id }) => !parents.has(id));
+    const folder = this.#pickIdle(({ id }) => !parents.has(id));
     if (!folder) return;
-    await this.#holding([folder.id], async () => {
+    await this.#whileBusy([folder.id], async () => {
       const count = await this.#client.folders.delete(folder.id);
       if (count !== 1) this.#tally.violation(`the deletion of one folder returned the count ${count}`);
       this.folders.delete(folder.id);
@@ -175,9 +176,9 @@ class Writer {
   }
 
   async #read(): Promise<void> {
-    const folder = this.#idle();
+    const folder = this.#pickIdle();
     if (!folder) return;
-    await this.#holding([folder.id], async () => {
+    await this.#whileBusy([folder.id], async () => {
       const read = await this.#client.folders.byId(folder.id);
       if (read?.title !== folder.title || read.parentId !== folder.parentId) {
         this.#tally.violation(`${JSON.stringify(folder)} was read as ${JSON.stringify(read)}`);
@@ -197,18 +198,18 @@ class Writer {
   }
 
   /** Returns a folder that no running call uses. */
-  #idle(fits: (folder: KnownFolder) => boolean = () => true): KnownFolder | undefined {
+  #pickIdle(fits: (folder: KnownFolder) => boolean = () => true): KnownFolder | undefined {
     const idle = [...this.folders.values()].filter((each) => !this.#busy.has(each.id) && fits(each));
     return idle.length > 0 ? this.#random.pick(idle) : undefined;
   }
 
-  async #holding(ids: readonly string[], work: () => Promise<void>): Promise<void> {
-    const held = ids.filter((id) => id !== this.#root.id && !this.#busy.has(id));
-    for (const id of held) this.#busy.add(id);
+  async #whileBusy(ids: readonly string[], work: () => Promise<void>): Promise<void> {
+    const added = ids.filter((id) => id !== this.#root.id && !this.#busy.has(id));
+    for (const id of added) this.#busy.add(id);
     try {
       await work();
     } finally {
-      for (const id of held) this.#busy.delete(id);
+      for (const id of added) this.#busy.delete(id);
     }
   }
 
@@ -228,7 +229,7 @@ async function compare(client: Client, watched: WatchedTree, writer: Writer, tal
     stored.set(id, { id, name, title, parentId: parentId! });
   }
   const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) =>
-    isDeepStrictEqual(sorted(mirror), sorted(stored));
+    isDeepStrictEqual(sortById(mirror), sortById(stored));
   if (!isEqual(writer.folders)) tally.violation('the acknowledged folders differ from the stored folders');
   tally.count('folders at the end', stored.size);
   await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);
@@ -256,7 +257,7 @@ async function waitUntilEqual(isEqual: () => boolean, tally: Tally): Promise<voi
   }
 }
 
-function sorted(folders: ReadonlyMap<string, KnownFolder>): readonly KnownFolder[] {
+function sortById(folders: ReadonlyMap<string, KnownFolder>): readonly KnownFolder[] {
   return [...folders.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 

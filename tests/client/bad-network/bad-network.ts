@@ -57,8 +57,8 @@ export class BadNetwork {
     this.#server = createServer(
       (incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()),
     );
-    this.#server.on('upgrade', (incoming: IncomingMessage, near: Socket, head: Buffer) =>
-      this.#passSocket(incoming, near, head),
+    this.#server.on('upgrade', (incoming: IncomingMessage, clientSocket: Socket, head: Buffer) =>
+      this.#passSocket(incoming, clientSocket, head),
     );
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
@@ -107,39 +107,39 @@ export class BadNetwork {
   async #forward(incoming: IncomingMessage, body: Buffer) {
     const { hostname, port } = new URL(this.target);
     const { url: path, method, headers } = incoming;
-    const far = request({
+    const forwarded = request({
       hostname,
       port,
       path,
       method,
       headers: { ...headers, host: `${hostname}:${port}` },
     });
-    far.end(body);
-    const [answer] = (await once(far, 'response')) as [IncomingMessage];
+    forwarded.end(body);
+    const [response] = (await once(forwarded, 'response')) as [IncomingMessage];
     return {
-      status: answer.statusCode!,
-      headers: answer.headers,
-      text: Buffer.concat((await answer.toArray()) as Buffer[]),
+      status: response.statusCode!,
+      headers: response.headers,
+      text: Buffer.concat((await response.toArray()) as Buffer[]),
     };
   }
 
-  #passSocket(incoming: IncomingMessage, near: Socket, head: Buffer): void {
+  #passSocket(incoming: IncomingMessage, clientSocket: Socket, head: Buffer): void {
     const { hostname, port } = new URL(this.target);
-    const far = connect(Number(port), hostname);
+    const serverSocket = connect(Number(port), hostname);
     const lines = incoming.rawHeaders.flatMap((name, index, all) =>
       index % 2 ? [] : [`${name}: ${all[index + 1]}`],
     );
-    far.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-    far.write(head);
-    near.pipe(far).pipe(near);
-    this.#upgraded.add(near);
-    for (const socket of [near, far]) {
+    serverSocket.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    serverSocket.write(head);
+    clientSocket.pipe(serverSocket).pipe(clientSocket);
+    this.#upgraded.add(clientSocket);
+    for (const socket of [clientSocket, serverSocket]) {
       socket
         .on('error', () => undefined)
         .on('close', () => {
-          this.#upgraded.delete(near);
-          near.destroy();
-          far.destroy();
+          this.#upgraded.delete(clientSocket);
+          clientSocket.destroy();
+          serverSocket.destroy();
         });
     }
   }

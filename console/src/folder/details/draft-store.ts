@@ -31,9 +31,9 @@ function set(next: readonly StoredDraft[]): void {
 
 /** Makes the browser ask before it leaves the page. */
 function guardUnload(): () => void {
-  const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-  addEventListener('beforeunload', ask);
-  return () => removeEventListener('beforeunload', ask);
+  const preventLeaving = (event: BeforeUnloadEvent) => event.preventDefault();
+  addEventListener('beforeunload', preventLeaving);
+  return () => removeEventListener('beforeunload', preventLeaving);
 }
 
 onSignOut(

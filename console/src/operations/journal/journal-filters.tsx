@@ -86,7 +86,7 @@ function FolderField({ id, onChange }: FolderFieldProps) {
   const value = path ?? id ?? '';
   const [text, setText] = useSyncedText(value);
   const [error, setError] = useState<string>();
-  const take = async () => {
+  const submit = async () => {
     const idOrPath = text.trim();
     if (idOrPath === value) return;
     if (!idOrPath.startsWith('/')) return onChange(idOrPath === '' ? undefined : idOrPath);
@@ -110,8 +110,8 @@ function FolderField({ id, onChange }: FolderFieldProps) {
         setText(next);
         setError(undefined);
       }}
-      onBlur={() => void take()}
-      onKeyDown={(event) => void (event.key === 'Enter' && !isComposing(event) && take())}
+      onBlur={() => void submit()}
+      onKeyDown={(event) => void (event.key === 'Enter' && !isComposing(event) && submit())}
     />
   );
 }

@@ -90,12 +90,12 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     if (arrivals.isTooMany) readAgain();
   }, [arrivals.isTooMany, readAgain]);
 
-  const take = useCallback(
+  const addEntries = useCallback(
     (entries: readonly JournalEntry[]) =>
       setArrivals((before) => addArrivals(before, entries, isHeld.current)),
     [],
   );
-  const end = useTail({ filter, isLive, from: first?.cursor, take, readAgain });
+  const end = useTail({ filter, isLive, from: first?.cursor, addEntries, readAgain });
 
   const read = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
   const entries = useMemo(() => read && mergeArrivals(arrivals.visible, read), [arrivals.visible, read]);
@@ -120,11 +120,11 @@ interface Tail {
   readonly isLive: boolean;
   /** Undefined until the first page is loaded. */
   readonly from: string | undefined;
-  readonly take: (entries: readonly JournalEntry[]) => void;
+  readonly addEntries: (entries: readonly JournalEntry[]) => void;
   readonly readAgain: () => void;
 }
 
-function useTail({ filter, isLive, from, take, readAgain }: Tail): unknown {
+function useTail({ filter, isLive, from, addEntries, readAgain }: Tail): unknown {
   const after = useRef<string | undefined>(undefined);
   const [end, setEnd] = useState<unknown>(null);
   // After the user signs in again, the subscription continues at its last cursor.
@@ -140,7 +140,7 @@ function useTail({ filter, isLive, from, take, readAgain }: Tail): unknown {
       gathered.push(entry);
       timer ??= setTimeout(() => {
         timer = undefined;
-        take(gathered);
+        addEntries(gathered);
         gathered = [];
       }, gatherMs);
     };
@@ -159,9 +159,9 @@ function useTail({ filter, isLive, from, take, readAgain }: Tail): unknown {
     return () => {
       ending.abort();
       clearTimeout(timer);
-      if (gathered.length > 0) take(gathered);
+      if (gathered.length > 0) addEntries(gathered);
     };
-  }, [filter, isLive, isSignedIn, from, take, readAgain]);
+  }, [filter, isLive, isSignedIn, from, addEntries, readAgain]);
   return isLive ? end : null;
 }
 
