@@ -30,7 +30,7 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Changed “Harbour Campus”').waitFor();
   };
-  /** The administrator's token has expired as well. */
+  /** Logs in the administrator of the testbed again, because that token has expired as well. */
   const renewAdministrator = async () => {
     testbed.tree.authToken = (await testbed.tree.testbed.logIn()).authToken;
   };

@@ -1,4 +1,4 @@
-/** Performs actions: shows the expected result at once, and rolls it back if the server rejects the action. */
+/** Performs actions: shows the expected result immediately, and rolls it back if the server rejects the action. */
 
 import { describeProblem } from '../graph/problem.ts';
 import { queries } from '../graph/use-graph.ts';

@@ -27,7 +27,7 @@ export function countSignOuts(): number {
   return signOuts;
 }
 
-/** Settles like `work`, unless the user has signed out meanwhile. Then it never settles. */
+/** Settles like `work`, unless the user has signed out in the meantime. Then it never settles. */
 export function whileSignedIn<Value>(work: Promise<Value>): Promise<Value> {
   const before = signOuts;
   return new Promise((resolve, reject) => {

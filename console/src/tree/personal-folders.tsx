@@ -188,7 +188,7 @@ export function useLanding(isRoot: boolean): void {
       if (isGone || folder.accessLevel !== 'NONE' || !first) return;
       navigate(second ? '/folders/shared' : `/folders/${first.id}`, { replace: true });
     };
-    // On an error the root is displayed, whose page reports the error.
+    // After an error the root is displayed. Its page reports the error.
     land().catch(() => undefined);
     return () => {
       isGone = true;

@@ -83,5 +83,5 @@ export class Tree {
   }
 }
 
-/** The tree next to the current folder. Actions on other screens update it at once. */
+/** The tree next to the current folder. Actions on other screens update it immediately. */
 export const mainTree = new Tree();

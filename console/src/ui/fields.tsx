@@ -129,7 +129,7 @@ export function SelectionCheckbox() {
   );
 }
 
-/** A setting that takes effect at once. */
+/** A setting that takes effect immediately. */
 export function Switch({ isSelected, onChange, children }: ToggleProps) {
   return (
     <AriaSwitch className="switch" isSelected={isSelected} onChange={onChange}>

@@ -1,4 +1,4 @@
-/** Reads and changes the grants of a folder. Changes are shown at once and can be undone. */
+/** Reads and changes the grants of a folder. Changes are shown immediately and can be undone. */
 
 import type { Grantee } from '../../actions/access-actions.ts';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';

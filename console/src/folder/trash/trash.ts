@@ -1,4 +1,4 @@
-/** Reads the trash, and restores and purges folders. Restored and purged folders leave the list at once. */
+/** Reads the trash, and restores and purges folders. Restored and purged folders leave the list immediately. */
 
 import { useQuery } from '@tanstack/react-query';
 import { deleteFolder, emptyTrash, purgeFolder, restoreFolder } from '../../actions/folder-actions.ts';

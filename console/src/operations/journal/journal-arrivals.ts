@@ -1,5 +1,5 @@
 /**
- * Entries that arrive while the journal is open. They are visible at once, or held back while the user reads further down,
+ * Entries that arrive while the journal is open. They are visible immediately, or held back while the user reads further down,
  * so that the text on the screen does not move.
  */
 

@@ -1,4 +1,4 @@
-/** The members of a group. Several users can be added at once, and each removal can be undone. */
+/** The members of a group. Several users can be added together, and each removal can be undone. */
 
 import { useState } from 'react';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';

@@ -96,8 +96,8 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
     >
       <p>
         {user
-          ? 'The user is signed out everywhere at once and must sign in again. The password does not change.'
-          : 'You stay signed in here. All your other devices are signed out at once and must sign in again.'}
+          ? 'The user is signed out everywhere immediately and must sign in again. The password does not change.'
+          : 'You stay signed in here. All your other devices are signed out immediately and must sign in again.'}
       </p>
     </ActionDialog>
   );

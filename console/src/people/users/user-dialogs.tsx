@@ -77,8 +77,8 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
   return (
     <ActionDialog title={`Disable ${username}`} verb="Disable" isDanger task={task} onClose={onClose}>
       <p>
-        <Name>{username}</Name> is signed out everywhere at once and cannot sign in until you enable the user
-        again. Groups and grants are kept.
+        <Name>{username}</Name> is signed out everywhere immediately and cannot sign in until you enable the
+        user again. Groups and grants are kept.
       </p>
     </ActionDialog>
   );

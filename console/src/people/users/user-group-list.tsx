@@ -1,4 +1,4 @@
-/** The groups of a user. Additions and removals are shown at once and can be undone. */
+/** The groups of a user. Additions and removals are shown immediately and can be undone. */
 
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';

@@ -1,4 +1,4 @@
-/** Creates, changes, moves and deletes folders for the tree and the folder pages. Each operation is shown at once and can be undone. */
+/** Creates, changes, moves and deletes folders for the tree and the folder pages. Each operation is shown immediately and can be undone. */
 
 import {
   createFolder,

@@ -160,7 +160,7 @@ function useSearchState(
     if (results.isCurrent) pickActive();
     else setPending(isSearching ? 'first' : null);
   };
-  /** Opens the folder with the pasted id or path at once. Returns false if the text is neither. */
+  /** Opens the folder with the pasted id or path immediately. Returns false if the text is neither. */
   const jump = (pasted: string) => {
     const idOrPath = pasted.trim();
     if (!isIdOrPath(idOrPath)) return false;

@@ -21,7 +21,7 @@ function createTree() {
   return { server, store, a, b, inside, names };
 }
 
-test('sorts a renamed folder at once, and restores the old name on rollback', () => {
+test('sorts a renamed folder immediately, and restores the old name on rollback', () => {
   const { store, a, names } = createTree();
   const rollback = updateTextsOptimistically(store, a, { name: 'z' });
   assert.equal(names(), 'Root b z inside');
@@ -49,7 +49,7 @@ test('moves a folder with its expanded subtree, and moves it back on rollback', 
   assert.equal(names(), 'Root a inside b');
 });
 
-test('removes a folder at once, and restores it expanded on rollback', () => {
+test('removes a folder immediately, and restores it expanded on rollback', () => {
   const { store, a, names } = createTree();
   const rollback = removeOptimistically(store, a);
   assert.equal(names(), 'Root b');

@@ -55,7 +55,7 @@ export class TreeLoader {
     this.loadMissing();
   }
 
-  /** Starts reads for missing rows, at once or at the end of the throttle interval. */
+  /** Starts reads for missing rows, immediately or at the end of the throttle interval. */
   loadMissing(): void {
     this.#isCheckPending = true;
     if (this.#cancelThrottle) return;

@@ -82,7 +82,7 @@ const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['BAD_INPUT', 'NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'TOO_EXPENSIVE', 'TOO_LARGE'] as const),
 ]);
 
-/** Holds the current step of one import. A dropped file is read at once. */
+/** Holds the current step of one import. A dropped file is read immediately. */
 function useImport(folder: TransferFolder, dropped: File | undefined) {
   const [step, setStep] = useState<Step>({ kind: 'choose' });
   const run = useRef<ImportRun>(undefined);

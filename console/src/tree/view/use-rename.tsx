@@ -1,4 +1,4 @@
-/** Renames a folder in its row. The new name is shown at once. If the server rejects it, the field opens again with the typed text. */
+/** Renames a folder in its row. The new name is shown immediately. If the server rejects it, the field opens again with the typed text. */
 
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { reportFailure } from '../../actions/perform.ts';
