@@ -5,7 +5,7 @@ export function formatCsvRow(cells: readonly string[]): string {
   return cells.map(quoteCell).join(',');
 }
 
-/** Cells with leading or trailing spaces are quoted too, because some programs trim them otherwise. */
+/** Also quotes cells with leading or trailing spaces, because some programs trim unquoted cells. */
 function quoteCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -14,7 +14,7 @@ function quoteCell(text: string): string {
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
 /**
- * Prefixes a formula with an apostrophe: a spreadsheet must not run a text that another user wrote. Also prefixes a formula
+ * Prefixes a formula with an apostrophe, so that a spreadsheet does not run text from another user. Also prefixes a formula
  * that already has an apostrophe, so that `unescapeFormula` returns every text unchanged.
  */
 export function escapeFormula(text: string): string {

@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether the request has `Authorization: Bearer <auth token>`; with `client` it has a name and a password (HTTP Basic). */
+  /** Whether the request has `Authorization: Bearer <auth token>`; `client` means a name and a password (HTTP Basic). */
   readonly authHeader: 'none' | 'optional' | 'required' | 'client';
   /** Missing if the endpoint takes no body and no parameters. */
   readonly request?: {
@@ -276,7 +276,7 @@ export const endpoints = {
     path: '/livez',
     summary: 'Check the process',
     description:
-      'Returns 200 as long as the process answers requests. For a supervisor that restarts a process that hangs, for example the liveness probe of Kubernetes. It does not check the database, because a restart would not repair it.',
+      'Returns 200 as long as the process answers requests. A supervisor can use it to restart a process that hangs, for example as the liveness probe of Kubernetes. It does not check the database, because a restart would not repair it.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'The process answers: `ok`' },
     reportsExpiry: false,
@@ -288,7 +288,7 @@ export const endpoints = {
     path: '/readyz',
     summary: 'Check the node',
     description:
-      'Returns 200 if the node can serve requests. For a load balancer, which sends requests only to such nodes. The result may be a quarter of a second old. With `?verbose`, the response contains the result of each check.',
+      'Returns 200 if the node can serve requests. A load balancer can use it to send requests only to such nodes. The result may be a quarter of a second old. With `?verbose`, the response contains the result of each check.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'The node serves requests: `ready`' },
     reportsExpiry: false,
@@ -323,7 +323,7 @@ const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   INTERNAL: 500,
 };
 
-/** Every refusal gets its status here. */
+/** Returns the HTTP status of a refusal. */
 export function refusalStatus(endpoint: Endpoint | undefined, code: RefusalCode): number {
   return endpoint?.refusals[code]?.status ?? defaultStatuses[code];
 }

@@ -29,7 +29,7 @@ test('names the columns like the GraphQL fields', () => {
   );
 });
 
-test('has the path at the time of the change, and for older entries the current path', () => {
+test('contains the path at the time of the change, or the current path for older entries', () => {
   const folder = { path: '/Now' };
   assert.match(formatJournalCsvRow(entry({ path: '/Then', folder })), /,\/Then,,/);
   assert.match(formatJournalCsvRow(entry({ folder })), /,\/Now,,/);

@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
       assert.equal(schemaVersion, migrations.length);
       assert.deepEqual(stored, { kind: kind === sqlite ? 'SQLITE' : 'POSTGRESQL' });
       assert.deepEqual(health, [
-        { name: 'database', isOk: true, detail: 'The database answers.' },
+        { name: 'database', isOk: true, detail: 'The database responds.' },
         { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} migrations).` },
         { name: 'writes', isOk: true, detail: 'Changes are written.' },
         { name: 'signing key', isOk: true, detail: 'One key signs and verifies auth tokens.' },

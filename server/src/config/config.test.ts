@@ -32,12 +32,12 @@ for (const [what, environment, message] of [
     'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
   ],
   [
-    'a folder for backups of a PostgreSQL',
+    'a backup folder for a PostgreSQL database',
     { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
     'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs postgresql.',
   ],
 ] as const) {
-  test(`stops the start: ${what}`, () => {
+  test(`refuses to start with ${what}`, () => {
     assert.throws(() => readSettings({ environment }), { message });
   });
 }
@@ -228,7 +228,7 @@ test('rejects a URL for traces with a password', () => {
 });
 
 for (const [name, values] of Object.entries(badValues)) {
-  test(`rejects an invalid ${name} with its source, its value and the accepted values`, () => {
+  test(`reports an invalid ${name} with its source, its value and the accepted values`, () => {
     const { accepts } = Object.values(settingsTable).find((each) => each.name === name)!;
     for (const value of values) {
       const expected = (source: string) =>
@@ -378,7 +378,7 @@ describe('a secret', () => {
     return path;
   };
 
-  test('is read from a variable or from a file without its last line break', () => {
+  test('is read from a variable, or from a file without the last line break', () => {
     assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD: ' pass word ' }).adminPassword, ' pass word ');
     const files = { 'a b': 'a b', 'a\n': 'a', 'a\r\n': 'a', 'a\n\n': 'a\n', ' a ': ' a ' };
     for (const [content, meant] of Object.entries(files)) {
@@ -388,7 +388,7 @@ describe('a secret', () => {
     }
   });
 
-  test('can come from a file together with its user name', () => {
+  test('can have its user name in a file', () => {
     const { adminUsername } = settingsFrom({ ESPALIER_ADMIN_USERNAME_FILE: fileWith('gardener\n') });
     assert.equal(adminUsername, 'gardener');
     assert.equal(settingsFrom({}, { 'admin-username-file': fileWith('gardener') }).adminUsername, 'gardener');
@@ -398,7 +398,7 @@ describe('a secret', () => {
     assert.equal(settingsFrom({}, { 'admin-password': 'hunter2' }).adminPassword, undefined);
   });
 
-  test('stops the start with the setting and the path if its file is missing', () => {
+  test('stops the start with an error that names the setting and the path if its file is missing', () => {
     const path = join(folder, 'missing');
     const message = startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: path });
     assert.equal(message, `Cannot read ${path} (ESPALIER_ADMIN_PASSWORD_FILE): the file does not exist.`);

@@ -143,7 +143,7 @@ function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | 
   });
 }
 
-/** Finds variables that look like settings. This is possible even if the settings cannot be read. */
+/** Finds variables that look like settings but are none. Works even if the settings cannot be read. */
 export function findUnknownSettingWarnings(environment: Environment = process.env): string[] {
   const settingNames = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
     ({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]),

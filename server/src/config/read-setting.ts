@@ -15,7 +15,7 @@ export function flagsOf(setting: Setting): string[] {
   return [...(setting.isSecret ? [] : [flag]), ...(setting.mayBeFile ? [`${flag}-file`] : [])];
 }
 
-/** By name, without the dashes. */
+/** The values of flags by name, without the dashes. */
 export type Flags = Readonly<Record<string, string>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,7 +56,7 @@ export function readInput(
     if (path !== undefined) return { source, text: readInputFile(source, path) };
   }
   const text = environment[variable];
-  // An empty variable counts as not set, as shells and compose files produce them.
+  // An empty variable counts as not set, because shells and compose files produce empty variables.
   return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
 }
 

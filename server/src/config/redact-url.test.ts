@@ -23,7 +23,7 @@ test('keeps the host, the port and the database name', () => {
 const password = 'hunter2';
 const signs = ['', '@', '/', '?', '#', ':', ' ', '%', '\n', '@/', '?@', '#@', '/@:', '//', '://'];
 for (const [name, write] of Object.entries<(secret: string) => string>({
-  'as it should be': (secret) => `postgres://me:${secret}@db.example/tree`,
+  'in the correct form': (secret) => `postgres://me:${secret}@db.example/tree`,
   'with one slash': (secret) => `postgres:/me:${secret}@db.example/tree`,
   'with three slashes': (secret) => `postgres:///me:${secret}@db.example/tree`,
   'without slashes': (secret) => `postgres:me:${secret}@db.example/tree`,
@@ -39,7 +39,7 @@ for (const [name, write] of Object.entries<(secret: string) => string>({
     for (const sign of signs) {
       for (const secret of [password + sign, sign + password, `${password}${sign}${password}`]) {
         const url = write(secret);
-        // This is a host.
+        // The text after the @ is a host.
         if (name === 'without its host' && secret.includes('@')) continue;
         assert.ok(!redactPassword(url).includes(password), `${url} is shown as ${redactPassword(url)}`);
       }

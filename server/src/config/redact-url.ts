@@ -1,4 +1,4 @@
-/** URLs without their passwords, for messages and logs. */
+/** Removes passwords from URLs, for messages and logs. */
 
 /** Whether the URL contains a password. An invalid URL counts if it might contain one. */
 export function containsPassword(url: string): boolean {

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 
-/** A kind of values, for example whole numbers in a range. */
+/** A kind of value, for example whole numbers in a range. */
 export interface Kind<Value> {
   /** A description of valid values, for errors and documentation. */
   readonly accepts: string;
@@ -106,8 +106,8 @@ export const port = wholeNumber(0, 65_535, 'port');
 export const hostName = text('a host name or an IP address', /^[\w.:%-]+$/, 'host');
 
 /**
- * Rejects a PostgreSQL URL with a misplaced delimiter. It probably belongs to a password that is not percent-encoded, and the
- * rest of the password would be displayed as a host or a database name.
+ * Rejects a PostgreSQL URL with a misplaced delimiter. The delimiter probably belongs to a password that is not
+ * percent-encoded. The rest of the password would then be displayed as a host or a database name.
  */
 export const databaseUrl = text(
   'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',

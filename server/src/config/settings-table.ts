@@ -31,21 +31,21 @@ const networkSettings = {
   }),
   workers: setting('WORKERS', wholeNumber(1, 64), '1', {
     about:
-      'The number of worker processes that serve the port with the same database, at most the number of free cores. With more than one, an additional process starts and stops them. More than one needs a system with `SO_REUSEPORT`, for example Linux.',
+      'The number of worker processes, which share the port and the database. Use at most the number of free cores. With more than one, an additional process starts and stops them. More than one requires a system with `SO_REUSEPORT`, for example Linux.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
   }),
   tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
     about:
-      'The certificate chain, with which the server itself provides https and wss. It also needs the private key.',
+      'The file with the certificate chain. With it, the server itself provides https and wss. Also requires the private key.',
   }),
   tlsKeyFile: optionalSetting('TLS_KEY_FILE', pemFile, {
-    about: 'The private key of the certificate.',
+    about: 'The file with the private key of the certificate.',
   }),
   trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
     about:
-      'The proxies whose `X-Forwarded-For` header is used as the client address in the log, in sessions and in the login throttle: none (false), any (true), a number of hops, or these addresses. The server warns of true and of ranges wider than /24 (IPv4) or /64 (IPv6).',
+      'The proxies that may set the client address with `X-Forwarded-For`: none (false), any (true), a number of hops, or these addresses. The log, sessions and the login throttle use this address. The server warns of true and of ranges wider than /24 (IPv4) or /64 (IPv6).',
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
@@ -66,7 +66,7 @@ const networkSettings = {
 const databaseSettings = {
   databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
     about:
-      'The database: a file, which the server creates with its folder if it is missing, or a PostgreSQL database, which is empty before the first start.',
+      'The database: a file or a PostgreSQL database. The server creates a missing file and its folder. A PostgreSQL database must exist, and be empty before the first start.',
     mayBeFile: true,
     mayHoldPassword: true,
   }),
@@ -102,7 +102,7 @@ const backupSettings = {
     },
   ),
   backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760, 'hours'), '24', {
-    about: 'The number of hours from one backup to the next, also across restarts of the server.',
+    about: 'The number of hours from one backup to the next, even across restarts of the server.',
     onlyWith: 'BACKUP_FOLDER',
   }),
   backupKeep: setting('BACKUP_KEEP', wholeNumber(1, 10_000), '7', {
@@ -114,7 +114,7 @@ const backupSettings = {
 
 const day = 86_400;
 
-/** The upper bound of the setting. Data that must outlive every auth token is kept for this long. */
+/** The upper bound of AUTH_TOKEN_SECONDS. Data that must outlive every auth token is kept for this long. */
 export const maxAuthTokenSeconds = day;
 
 const tokenSettings = {
@@ -143,7 +143,7 @@ const tokenSettings = {
   }),
   issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
-      'The `iss` of auth tokens. Without it, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
+      'The `iss` claim of auth tokens. Without this setting, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
   }),
   keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650, 'days'), '90', {
     about:
@@ -151,7 +151,7 @@ const tokenSettings = {
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. Generate it, for example, with `openssl rand -base64 32`. Use the same on every node, and store it apart from the database and its backups.',
+      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. Generate it, for example, with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
   }),
@@ -252,7 +252,7 @@ const traceSettings = {
 };
 
 const userName = text('a user name of 1 to 128 characters, without control characters', /./s, 'name');
-// All levels as the placeholder would widen the column of flags in help.
+// A short placeholder, because a list of all levels would widen the column of flags in help.
 const logLevel = {
   ...oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   placeholder: 'level',

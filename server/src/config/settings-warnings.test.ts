@@ -22,7 +22,7 @@ test('warns of a trusted range that is wider than a subnet, and names it', () =>
   assert.match(warningOf('10.0.0.0/8,fd00::/8')!, /trusts 10\.0\.0\.0\/8, fd00::\/8: /);
 });
 
-test('warns of trusting everything', () => {
+test('warns if every proxy is trusted', () => {
   assert.match(warningOf('true')!, /^ESPALIER_TRUST_PROXY is true: every client can forge X-Forwarded-For/);
 });
 

@@ -12,7 +12,7 @@ export class UsageError extends StartError {
   override readonly name = 'UsageError';
 }
 
-/** Pass no value for a secret. */
+/** Pass no `value` if the setting is a secret. */
 export function invalidValue(name: string, accepts: string, value?: string): UsageError {
   const quoted = value === undefined ? '' : ` ${JSON.stringify(value)}`;
   return new UsageError(`Invalid value${quoted} for ${name}: use ${accepts}.`);
@@ -41,7 +41,7 @@ export function describeFileError(error: unknown): string {
   if (code !== 'ENOENT' || path === undefined) return fileErrors[code] ?? message;
   const folder = dirname(String(path));
   if (!existsSync(folder)) return `the folder ${folder} does not exist`;
-  // Such as /proc.
+  // For example in /proc.
   if (syscall === 'mkdir') return `no folder can be created in ${folder}`;
   return `the ${syscall === 'scandir' ? 'folder' : 'file'} does not exist`;
 }

@@ -15,8 +15,8 @@ export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   const keyName = `ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}`;
   const cert = readInputBytes('ESPALIER_TLS_CERT_FILE', tlsCertFile);
   const key = readInputBytes('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
-  orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
-  orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
+  orExplain(`${certName}, which contains no usable certificate`, () => createSecureContext({ cert }));
+  orExplain(`${keyName}, which contains no usable private key`, () => createSecureContext({ key }));
   const mismatch = `The key in ${tlsKeyFile} does not belong to the certificate in ${tlsCertFile}`;
   orExplain(mismatch, () => createSecureContext({ cert, key }));
   // OpenSSL accepts a certificate and a key of different kinds, for example RSA and EC.

@@ -7,16 +7,16 @@ const minuteMs = 60_000;
 function countingFrom(now: number) {
   const clock = { now: () => now };
   const activity = new Activity(clock);
-  return { activity, go: (ms: number) => void (now += ms) };
+  return { activity, advance: (ms: number) => void (now += ms) };
 }
 
 test('counts by minute, and returns minutes without any count', () => {
-  const { activity, go } = countingFrom(10 * minuteMs + 59_999);
+  const { activity, advance } = countingFrom(10 * minuteMs + 59_999);
   activity.count('requests');
-  go(1);
+  advance(1);
   activity.count('requests');
   activity.count('logins');
-  go(2 * minuteMs);
+  advance(2 * minuteMs);
   const nothing = { requests: 0, errors: 0, logins: 0, failedLogins: 0, refreshes: 0 };
   assert.deepEqual(activity.lastMinutes(4), [
     { ...nothing, requests: 1, at: 10 * minuteMs },
@@ -27,19 +27,19 @@ test('counts by minute, and returns minutes without any count', () => {
 });
 
 test('drops counts that are an hour old', () => {
-  const { activity, go } = countingFrom(0);
+  const { activity, advance } = countingFrom(0);
   activity.count('errors');
-  go((maxMinutes - 1) * minuteMs);
+  advance((maxMinutes - 1) * minuteMs);
   assert.equal(activity.lastMinutes(maxMinutes)[0]!.errors, 1);
-  go(minuteMs);
+  advance(minuteMs);
   activity.count('errors');
   const errors = activity.lastMinutes(maxMinutes).map((each) => each.errors);
   assert.deepEqual(errors, [...Array<number>(maxMinutes - 1).fill(0), 1]);
 });
 
 test('returns no counts of later minutes after the clock was set back', () => {
-  const { activity, go } = countingFrom(100 * minuteMs);
+  const { activity, advance } = countingFrom(100 * minuteMs);
   activity.count('refreshes');
-  go(-50 * minuteMs);
+  advance(-50 * minuteMs);
   assert.ok(activity.lastMinutes(maxMinutes).every(({ refreshes }) => refreshes === 0));
 });

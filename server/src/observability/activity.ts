@@ -1,4 +1,4 @@
-/** Counts requests, logins and errors of this node by minute, for the last hour, in memory of a fixed size. */
+/** Counts requests, logins and errors of this node by minute, for the last hour. The memory for this has a fixed size. */
 
 import type { Clock } from '../clock.ts';
 

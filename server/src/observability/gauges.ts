@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { HealthCheck } from './health.ts';
 
-/** What the database counts. */
+/** The values that the database counts. */
 export interface Sizes {
   /** Includes deleted folders that are not purged. */
   readonly folders: number;
@@ -29,7 +29,7 @@ interface GaugeSources {
     | undefined;
 }
 
-/** Counting a million folders takes some milliseconds, in which an embedded database serves no request. */
+/** Counting a million folders takes a few milliseconds, during which an embedded database serves no request. */
 const cacheMs = 10_000;
 
 const countRows = sql<object, { folders: number; users: number }>`

@@ -1,4 +1,4 @@
-/** Checks everything that a node needs. Only some of the checks decide whether it can serve requests, see `/readyz`. */
+/** Checks everything that a node needs. `/readyz` uses only some of the checks to decide whether the node can serve requests. */
 
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,13 +14,13 @@ export interface HealthCheck {
   readonly detail: string;
   /** Why the check fails, without names or paths, because anyone can read `/readyz`. */
   readonly summary?: string;
-  /** Of the disk, if known. */
+  /** The free space of the disk, if known. */
   readonly freeBytes?: number;
 }
 
 interface HealthSubjects {
   readonly database: Pick<Database, 'receivesNotifications' | 'findFault' | 'writeFailure'> & Reader;
-  /** Of an embedded database. */
+  /** The file of an embedded database. */
   readonly databaseFile: string | undefined;
   readonly keys: SigningKeys;
   /** Whether the database responds and, if embedded, its file exists. */
@@ -44,7 +44,7 @@ export async function checkHealth(subjects: HealthSubjects): Promise<HealthCheck
   const canQuery = isUp || fault !== undefined;
   const writeFailure = database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: noResponse });
   return [
-    { name: 'database', isOk: isUp, ...(fault ?? { detail: isUp ? 'The database answers.' : noResponse }) },
+    { name: 'database', isOk: isUp, ...(fault ?? { detail: isUp ? 'The database responds.' : noResponse }) },
     { name: 'migrations', ...(canQuery ? await checkMigrations(database) : unreadableSchema) },
     { name: 'writes', ...checkWrites(writeFailure) },
     { name: 'signing key', ...checkSigning(keys) },

@@ -26,7 +26,7 @@ const messages = () =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
 
-test('writes lines that a full disk rejected as soon as there is room, in their order', async () => {
+test('writes lines that a full disk rejected, in order, as soon as there is space', async () => {
   const log = pino({}, new LogDestination(descriptor));
   log.info('before');
   await withWriteLimit(0, () => Promise.resolve(log.info('during')));
@@ -35,7 +35,7 @@ test('writes lines that a full disk rejected as soon as there is room, in their 
   assert.deepEqual(messages(), ['before', 'during', 'after']);
 });
 
-test('keeps the first lines if it cannot write for long, and loses the others', async () => {
+test('keeps only the first lines if it cannot write for a long time', async () => {
   const log = pino({}, new LogDestination(descriptor));
   const long = 'x'.repeat(100_000);
   await withWriteLimit(0, () => {
@@ -58,7 +58,7 @@ test('buffers lines of the access log, and writes them before any other line', (
 });
 
 for (const level of ['warn', 'error', 'fatal'] as const) {
-  test(`writes a line of level ${level} at once, even with the message of the access log`, () => {
+  test(`writes a line of level ${level} immediately, even with the message of the access log`, () => {
     const log = pino({}, new LogDestination(descriptor));
     log.info('request');
     log[level]('request');
@@ -66,14 +66,14 @@ for (const level of ['warn', 'error', 'fatal'] as const) {
   });
 }
 
-test('tries again to write a line, even if no other line follows', async () => {
+test('retries a failed line even if no other line follows', async () => {
   const log = pino({}, new LogDestination(descriptor));
   await withWriteLimit(0, () => Promise.resolve(log.info('only')));
   await eventually(() => readFileSync(file, 'utf8') !== '', 'it is written');
   assert.deepEqual(messages(), ['only']);
 });
 
-test('buffers lines only for a moment, and only up to a maximum size', async () => {
+test('buffers lines only briefly, and only up to a maximum size', async () => {
   const log = pino({}, new LogDestination(descriptor));
   log.info({ address: 'x'.repeat(70_000) }, 'request');
   assert.deepEqual(messages(), ['request']);
@@ -88,7 +88,7 @@ test('writes buffered lines when it is flushed', () => {
   assert.deepEqual(messages(), ['request']);
 });
 
-test('writes each line at once on a terminal, as text', () => {
+test('writes each line immediately and as text on a terminal', () => {
   const log = pino({ timestamp: () => ',"time":0' }, new LogDestination(descriptor, true));
   log.info({ method: 'GET', route: '/', status: 200, ms: 1 }, 'request');
   assert.match(readFileSync(file, 'utf8'), /^\d\d:\d\d:\d\d\.000 INFO {2}GET \/ 200 in 1 ms\n$/);

@@ -10,12 +10,12 @@ import type { Settings } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { escapeControls } from '@espalier/contract';
 
-/** Lines that could not be written, up to this size. Later lines are lost. */
+/** The maximum size of all lines that could not be written yet. Later lines are lost. */
 const maxUnwrittenBytes = 2 ** 20;
 /** Access log lines are buffered for this time and up to this size, so that one system call writes many. */
 const maxBufferedMs = 100;
 const maxBufferedBytes = 64 * 1024;
-/** UTF-8 bytes per UTF-16 code unit. */
+/** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const maxBytesPerUnit = 3;
 
 const info = pino.levels.values['info']!;
@@ -43,7 +43,7 @@ export class LogDestination {
     process.on('exit', () => this.flush());
   }
 
-  /** Writes the line at once. Lines of the access log are buffered for a moment. */
+  /** Writes the line immediately. Only lines of the access log are buffered briefly. */
   write(line: string): void {
     this.#add(this.#isTerminal ? formatLogLine(line) : line);
     if (this.#isTerminal || !this.#mayWait()) this.flush();
@@ -81,7 +81,7 @@ export class LogDestination {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#descriptor, rest));
     } catch {
-      // Full, closed or slow. Try again in a moment, or with the next line.
+      // The file or pipe is full, closed or slow. Writing is retried after a short time, or with the next line.
       this.#timer = setTimeout(() => this.flush(), maxBufferedMs).unref();
     }
     this.#unwritten = Buffer.from(rest);
@@ -156,20 +156,20 @@ interface LogLine {
 }
 
 /** The fields that are formatted separately, or are the same in every line of a process. */
-const passedOver = ['level', 'time', 'pid', 'hostname', 'msg', 'err'];
-const ofRequest = ['method', 'route', 'status', 'ms'];
+const omittedFields = ['level', 'time', 'pid', 'hostname', 'msg', 'err'];
+const requestFields = ['method', 'route', 'status', 'ms'];
 
 /** Formats a JSON log line for a terminal. Control characters are escaped. */
 export function formatLogLine(text: string): string {
   const line = JSON.parse(text) as LogLine;
   const level = (pino.levels.labels[line.level] ?? '').toUpperCase().padEnd(5);
   const isRequest = line.msg === 'request';
-  const said = isRequest ? `${formatRequest(line)} ${line.status} in ${line.ms} ms` : (line.msg ?? '');
-  const left = isRequest ? [...passedOver, ...ofRequest] : passedOver;
+  const message = isRequest ? `${formatRequest(line)} ${line.status} in ${line.ms} ms` : (line.msg ?? '');
+  const omitted = isRequest ? [...omittedFields, ...requestFields] : omittedFields;
   const facts = Object.entries(line)
-    .filter(([name]) => !left.includes(name))
+    .filter(([name]) => !omitted.includes(name))
     .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `${localTime(line.time)} ${level} ${escapeControls(said + facts.join(''))}\n${formatError(line['err'])}`;
+  return `${localTime(line.time)} ${level} ${escapeControls(message + facts.join(''))}\n${formatError(line['err'])}`;
 }
 
 /** The method is `none` if the request could not be parsed or did not arrive. */

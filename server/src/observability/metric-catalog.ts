@@ -22,7 +22,7 @@ function describe(type: MetricDescription['type']) {
 
 const [counter, gauge, histogram] = [describe('counter'), describe('gauge'), describe('histogram')];
 
-/** From the response time of the embedded database up to a time for which no client waits. */
+/** From the response time of the embedded database up to a time that is too long for any client. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const catalog = {

@@ -19,7 +19,7 @@ import { catalog, type MetricKey } from './metric-catalog.ts';
 export interface MetricSources {
   readonly build: { readonly version: string; readonly database: 'sqlite' | 'postgresql' };
   readonly isReady: () => Promise<boolean>;
-  /** Called once at a time, because a disk may not respond. */
+  /** Never called twice at the same time, because a disk may not respond. */
   readonly checkHealth: () => Promise<readonly Pick<HealthCheck, 'name' | 'isOk' | 'freeBytes'>[]>;
   readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
   readonly database: Pick<Database, 'connections'>;
@@ -169,7 +169,7 @@ export class Metrics {
     this.#collect('journalLag', async () => (await readJournal()).lag);
   }
 
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   text(): Promise<string> {
     this.#countPending();
     return this.#registry.metrics();
@@ -180,7 +180,7 @@ export class Metrics {
     return this.#registry.getMetricsAsJSON();
   }
 
-  /** Counts in batches: one by one, in the middle of a request, prom-client takes several times as long. */
+  /** Counts in batches, because prom-client takes several times as long if each event is counted in the middle of a request. */
   #defer(count: () => void): void {
     if (this.#pending.push(count) >= maxPending) this.#countPending();
   }
@@ -190,7 +190,7 @@ export class Metrics {
     this.#pending = [];
   }
 
-  /** `values` are the values of its label. */
+  /** `values` are the values of the label of the metric. */
   #counter(key: MetricKey, values: readonly string[] = []): Counter {
     const counter = new Counter(this.#describe(key));
     for (const value of values) counter.inc({ [onlyLabel(key)]: value }, 0);
@@ -243,7 +243,7 @@ interface MetricsPortOptions {
 }
 
 const path = '/metrics';
-/** Few programs scrape, each for a short time. */
+/** Only a few programs scrape, each for a short time. */
 const maxConnections = 32;
 const requestWithinMs = 10_000;
 

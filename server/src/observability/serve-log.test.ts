@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function live(serverLog: ServeLog): string {
+function logLifecycle(serverLog: ServeLog): string {
   serverLog.warn(undefined);
   serverLog.warn('This is not safe.');
   serverLog.started({ url, metricsUrl: undefined, version: '1.2.3' });
@@ -33,7 +33,7 @@ function live(serverLog: ServeLog): string {
 
 test('logs the start and the end as JSON lines if the log is collected', () => {
   const { settings } = readSettings({ environment });
-  const text = live(serveLog(settings, descriptor, false));
+  const text = logLifecycle(serveLog(settings, descriptor, false));
   const lines = text
     .trimEnd()
     .split('\n')
@@ -52,14 +52,14 @@ test('logs the start and the end as JSON lines if the log is collected', () => {
 
 test('logs no line below the log level', () => {
   const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
-  assert.equal(live(serveLog(settings, descriptor, false)), '');
+  assert.equal(logLifecycle(serveLog(settings, descriptor, false)), '');
 });
 
 test('prints only warnings as text on a terminal, at every log level', () => {
   const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
   const printed = mock.method(console, 'error', () => undefined);
   try {
-    assert.equal(live(serveLog(settings, descriptor, true)), '');
+    assert.equal(logLifecycle(serveLog(settings, descriptor, true)), '');
     assert.deepEqual(
       printed.mock.calls.map(({ arguments: texts }) => texts),
       [['warning: This is not safe.']],

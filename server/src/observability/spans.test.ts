@@ -42,7 +42,7 @@ function ended(): [string, string | undefined][] {
 const field = () => ({ name: 'field', options: {} });
 const statement = () => void inSpan('statement', {}, () => undefined);
 
-test('uses the time of the clock when the trace started', async () => {
+test('bases the times of spans on the clock of the server', async () => {
   await inTrace(() => inSpan('child', {}, () => Promise.resolve()));
   for (const { startTime, endTime } of exporter.getFinishedSpans()) {
     assert.equal(startTime[0], startedAt / 1000);

@@ -26,7 +26,7 @@ export interface Tracing {
 
 const activeKey = createContextKey('espalier active span');
 
-/** Starts a trace, or continues the one of `parent`. Undefined if the sampler does not select the trace. */
+/** Starts a trace, or continues the trace of `parent`. Undefined if the sampler does not select the trace. */
 export function startTrace(
   { tracer, clock }: Tracing,
   name: string,
@@ -52,7 +52,7 @@ export function inSpan<T>(
 
 /**
  * Runs one of several calls that share a child of the active span, for example a resolver that is called for each folder
- * of a page. The span covers the first call to the last. It exists only if another span is started inside it.
+ * of a page. The shared span lasts from the first call to the last. It is created only if another span starts inside it.
  */
 export function inSharedSpan<T>(key: object, describe: () => SpanDescription, work: () => T): T {
   const active = context.active().getValue(activeKey);
@@ -66,7 +66,7 @@ export interface SpanDescription {
 }
 
 /**
- * Binds work that waits in a queue to the active context: the previous work in the queue may call it, in another trace.
+ * Binds queued work to the active context. Otherwise, the work could run in the trace of the work before it in the queue.
  * Unlike `context.bind`, the function enters the context only if another one is active when it is called.
  */
 export function bindActive<Argument, T>(work: (argument: Argument) => T): (argument: Argument) => T {
@@ -80,7 +80,7 @@ function activeSpan(): TracedSpan | undefined {
   return active instanceof SharedSpan ? active.start() : active?.recording();
 }
 
-/** The same for all spans of a trace: otherwise spans within one millisecond would not be in order. */
+/** Shared by all spans of a trace. Otherwise, spans within one millisecond would not be in order. */
 interface TraceState {
   readonly tracer: Tracer;
   /** The difference between the server's clock and `performance.now()` when the trace started. */
@@ -151,7 +151,7 @@ export class TracedSpan {
     this.span.end(time);
   }
 
-  /** Without the message of the error, which may contain a value that a client sent. */
+  /** Leaves out the message of the error, because it may contain a value that a client sent. */
   #setError(error: unknown): void {
     if (error instanceof Refusal) this.span.setAttribute('espalier.refusal', error.code);
     else this.span.setAttribute('error.type', error instanceof Error ? error.constructor.name : typeof error);
@@ -160,7 +160,7 @@ export class TracedSpan {
   }
 }
 
-/** A span that is started when the first span inside it is started. */
+/** A span that starts only when the first span inside it starts. */
 class SharedSpan {
   readonly #parent: TracedSpan;
   readonly #describe: () => SpanDescription;

@@ -1,5 +1,5 @@
 /**
- * A database whose statements and transactions are spans, each inside the span of its caller. The span of a statement
+ * Wraps a database so that each statement and transaction is a span inside the span of its caller. The span of a statement
  * contains the statement's text without string literals. It never contains the value of a parameter.
  */
 
@@ -93,7 +93,7 @@ function describeStatements(database: Database, system: DatabaseSystem) {
   };
 }
 
-/** A statement that was created for one query contains names that the client has chosen. */
+/** A statement that was created for one query contains names from the client as string literals. */
 function removeStringLiterals(text: string): string {
   return text
     .replace(/'(?:[^']|'')*'/g, '?')

@@ -90,10 +90,10 @@ class SpanCount extends NoopSpanProcessor {
   }
 }
 
-/** For one batch, with its retries. Further batches wait in the queue. */
+/** The timeout of one batch, including retries. Further batches wait in the queue. */
 const sendWithinMs = 5_000;
 
-/** Sends spans to a collector in the background. Logs when the collector becomes unreachable and when it is back. */
+/** Sends spans to a collector in the background. Logs when the collector becomes unreachable and when it is reachable again. */
 class Collector extends OTLPTraceExporter {
   readonly #url: string;
   readonly #log: Logger;
@@ -134,7 +134,7 @@ class Collector extends OTLPTraceExporter {
   }
 }
 
-/** Without the body of the response, whose content is unknown. */
+/** Leaves out the body of the response, because its content is unknown. */
 function reasonOf(error: (Error & { readonly code?: unknown }) | undefined): string {
   if (typeof error?.code === 'number') return `The collector responded with status ${error.code}.`;
   if (typeof error?.code === 'string') return error.code;

@@ -10,7 +10,10 @@ import type { Services } from './services.ts';
 
 const housekeepingEveryMs = 10_000;
 const probeDatabaseEveryMs = 5_000;
-/** After a failed write, a small write is retried, so that the outage ends even if no client changes data. */
+/**
+ * After a failed write, a small write is retried, so that the server detects the end of the outage even if no client changes
+ * data.
+ */
 const retryWriteEveryMs = 60_000;
 
 export class Housekeeping {
@@ -28,8 +31,8 @@ export class Housekeeping {
       () => pruneIdempotencyKeys(database, clock.now()),
     ];
     this.#services = services;
-    // Only the first worker runs the tasks for stored data. `sessions.prune` runs in each worker, because it also stores and
-    // clears what the worker has in memory.
+    // Only the first worker runs the tasks for stored data. `sessions.prune` runs in each worker, because it also saves and
+    // clears data in the memory of the worker.
     this.#tasks = [() => sessions.prune(), ...(services.isFirstWorker ? storedData : [])];
   }
 

@@ -1,4 +1,4 @@
-/** Prepares a new installation: its name, a signing key, the root folder and an administrator. */
+/** Prepares a new installation: its issuer, a signing key, the root folder and an administrator. */
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
@@ -23,7 +23,7 @@ interface FirstStartOptions {
 
 export interface NewAdministrator {
   readonly username: string;
-  /** Set if it was generated. It is not stored. */
+  /** Set if the password was generated. It is not stored. */
   readonly generatedPassword: string | undefined;
 }
 
@@ -31,13 +31,13 @@ const rootName = 'Root';
 const unfinishedCopy =
   'The database contains an unfinished copy of an installation. Run the same espalier copy again to continue the copy.';
 
-/** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator that it created. */
+/** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator, if it created one. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, encryption, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
     await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
-    // Checked after storing the issuer: a copy that starts at the same time also stores it, so one of the two waits.
+    // Checked after the issuer is stored: a copy that starts at the same time also stores it, so one waits for the other.
     if (await readInstallationValue(transaction, 'copying')) throw new StartError(unfinishedCopy);
     await insertInstallationValue(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });

@@ -48,12 +48,12 @@ export interface ServiceOptions {
   readonly passwordCost?: PasswordCost;
 }
 
-/** What a server needs to run as one worker of a cluster. */
+/** The parts of a cluster that a server needs to run as one of its workers. */
 export interface ClusterWorker {
   /** From 1 to `count`. */
   readonly number: number;
   readonly count: number;
-  /** No other worker of this cluster listens on the port yet. */
+  /** Whether no other worker of this cluster listens on the port yet. */
   readonly isFirst: boolean;
   /** All workers share one login queue and one limit of password hashes at a time. */
   readonly attemptQueues: SharedAttemptQueues;
@@ -76,7 +76,7 @@ export interface ServerBase extends ServiceOptions {
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/** How many passwords may wait for hashing on a node. */
+/** The maximum number of passwords that wait for hashing on a node. */
 const maxWaitingHashes = 500;
 
 export async function createServices(base: ServerBase) {
@@ -173,7 +173,7 @@ async function createHealthServices(core: CoreServices) {
   // A process without workers does the same as the first worker.
   const isFirstWorker = !worker || worker.number === 1;
   const backups = await openBackups(core, isFirstWorker);
-  // The other workers do not know the result of the last backup.
+  // The other workers do not have the result of the last backup.
   const backupState = backups && isFirstWorker ? () => backups.state() : undefined;
   const checkNow = singleFlight(() => checkHealth({ ...core, isReady, backupState }));
   return {
@@ -188,7 +188,7 @@ async function createHealthServices(core: CoreServices) {
 /** The module is loaded only if backups are configured, to keep the start fast. */
 async function openBackups(core: CoreServices, isMaker: boolean): Promise<ScheduledBackup | undefined> {
   const { databaseFile, settings } = core;
-  // The settings refuse a folder for PostgreSQL, which has no file.
+  // `readSettings` refuses a backup folder for PostgreSQL, which has no database file.
   if (settings.backupFolder === undefined || databaseFile === undefined) return undefined;
   const { ScheduledBackup } = await import('../maintenance/backup/scheduled-backup.ts');
   return ScheduledBackup.open({ ...core, databaseFile, folder: settings.backupFolder, isMaker });

@@ -1,4 +1,4 @@
-/** Ends the process: gracefully after the first signal, at once after the second one or after an unexpected error. */
+/** Ends the process: gracefully after the first signal, immediately after the second one or after an unexpected error. */
 
 import { constants } from 'node:os';
 import type { Logger } from 'pino';
@@ -12,10 +12,13 @@ export interface StopSignal {
   readonly requested: Promise<NodeJS.Signals>;
 }
 
-/** A terminal sends Ctrl-C to npm and to this process, and npm forwards it. A second signal this soon is the same one. */
+/**
+ * A terminal sends Ctrl-C to npm and to this process, and npm forwards it. A second signal within this time comes from the same
+ * key press.
+ */
 const sameKeyPressMs = 500;
 
-/** The first signal requests a stop. The second one ends the process at once, with the exit code of shells: 128 + number. */
+/** The first signal requests a stop. The second one ends the process immediately, with the exit code of shells: 128 + number. */
 export function catchStopSignals(): StopSignal {
   const stopping = new AbortController();
   let requestedAt = -Infinity;

@@ -26,13 +26,13 @@ export async function loadMetrics({ metricsPort, basePath }: Settings): Promise<
   return new Metrics({ login: basePath + login.path, refresh: basePath + refresh.path });
 }
 
-/** Opens the metrics port. In a worker, the primary has the port and requests the samples. */
+/** Opens the metrics port. In a cluster, the primary opens the port instead, and requests the samples of each worker. */
 export function openMetrics(metrics: Metrics, options: TelemetryOptions): Promise<MetricsPort> | undefined {
   options.worker?.onSamplesRequested(() => metrics.samples());
   return options.worker ? undefined : openScrapePort(() => metrics.text(), options);
 }
 
-/** Opens the port that Prometheus scrapes for the text. */
+/** Opens the port at which Prometheus reads the text. */
 export async function openScrapePort(
   text: () => Promise<string>,
   { settings, log }: Pick<TelemetryOptions, 'settings' | 'log'>,
@@ -44,7 +44,7 @@ export async function openScrapePort(
   return listenOrExplain(() => openMetricsPort({ ...address, text, onError }), address, 'METRICS_PORT');
 }
 
-/** The traced form of each part of the server. */
+/** The functions that add traces to the parts of the server. */
 export type ServerTracing = NonNullable<Awaited<ReturnType<typeof openTraces>>>;
 
 /** The OpenTelemetry packages, and all modules that import them, are loaded here and only if traces are sent. */
