@@ -48,7 +48,7 @@ const commands: readonly { readonly words: string; readonly does: string }[] = [
   },
   {
     words: 'espalier keys retire <id> --at-once',
-    does: 'Retires a key even if it is the one that signs, and replaces it with a new key. Use this if others may have the key.',
+    does: 'Retires a key even if it signs now, and replaces it with a new key. Use this if others may have the key.',
   },
 ];
 

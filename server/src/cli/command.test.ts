@@ -58,7 +58,7 @@ test('refuses an unknown flag and suggests the one that was probably meant', () 
   refusedWith(['--color-of-the-shed'], /^Unknown option '--color-of-the-shed'\. Run espalier tested --help/);
 });
 
-test('never shows the value of an unknown flag, which may be a password, and suggests the file', () => {
+test('never shows the value of an unknown flag, because it may be a password, and suggests the flag for a file', () => {
   for (const args of [['--admin-password=hunter2'], ['--admin-password', 'hunter2']]) {
     refusedWith(args, /^Unknown option '--admin-password'\. Did you mean --admin-password-file\? Run [^=]*$/);
   }
@@ -70,7 +70,7 @@ test('refuses arguments that do not look like a flag', () => {
   }
 });
 
-test('refuses flags with the name of a member of every JavaScript object', () => {
+test('refuses flags that are named like a member of every JavaScript object', () => {
   for (const argument of ['--constructor=x', '--__proto__=x', '--toString']) {
     refusedWith([argument], /^Unknown option/);
   }
@@ -94,7 +94,7 @@ test('gives a secret only a flag for its file', () => {
   refusedWith(['--admin-password', 'x'], /^Unknown option '--admin-password'\./);
 });
 
-test('leaves surplus arguments out of the message, which may be URLs with a password', () => {
+test('leaves surplus arguments out of the message, because they may be URLs with a password', () => {
   const args = ['sqlite:a.db', 'sqlite:b.db', 'postgres://me:secret@host/x'];
   assert.throws(
     () => parseCommand('copy', copy, args),

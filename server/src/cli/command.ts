@@ -126,7 +126,7 @@ const settingsGroup = 'Settings:';
 
 export const maxHelpWidth = 100;
 
-/** Keeps the types of the options for `run`. */
+/** Defines a command, and infers the types of the options for `run`. */
 export function command<const O extends Options>(definition: Definition<O>): Command {
   return definition;
 }

@@ -1,6 +1,6 @@
 /**
- * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used, so that it does
- * not wait for the imports of the others.
+ * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used. So a command
+ * does not wait for the imports of others.
  */
 
 import { Command as CommanderCommand } from 'commander';

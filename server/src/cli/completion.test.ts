@@ -1,4 +1,4 @@
-/** The proposals for the next word. `tests/cli/shell-completion.test.ts` runs the scripts in their shells. */
+/** Tests the proposals for the next word. `tests/cli/shell-completion.test.ts` runs the scripts in their shells. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -104,7 +104,7 @@ interface Flag {
   readonly completes?: Completes | undefined;
 }
 
-/** Returns the proposals for the last word, each with a description behind a tab. The shell selects those that match. */
+/** Returns the proposals for the last word, each with a description after a tab. The shell selects the proposals that match. */
 export async function complete(typed: readonly string[]): Promise<readonly string[]> {
   const words = joinSplitWords(typed);
   const last = words.pop() ?? '';

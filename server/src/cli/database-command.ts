@@ -13,7 +13,7 @@ export const databaseSettings = [databaseUrl, databasePoolMode];
 export async function onDatabase<T>(
   flags: SettingFlags,
   work: (opened: { readonly database: Database; readonly settings: Settings }) => Promise<T>,
-  /** Also opens a database with an older schema, or without one. */
+  /** Also opens a database with an older schema, or without a schema. */
   { isAnySchema = false } = {},
 ): Promise<T> {
   const { settings } = readProcessSettings(flags);

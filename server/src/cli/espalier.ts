@@ -72,7 +72,10 @@ async function resolveWords(
     : [first, byDefault, ...(second === undefined ? [] : [second, ...rest])];
 }
 
-/** Removes everything after an unknown command, which is then an error. With a `--help` after it, commander would print the help of all commands. */
+/**
+ * Removes everything after an unknown command, so that commander reports the command. With `--help` after it, commander would
+ * otherwise print the help of all commands.
+ */
 function untilUnknownCommand(program: Command, args: readonly string[]): readonly string[] {
   let known = program;
   for (const [index, word] of args.entries()) {

@@ -41,7 +41,7 @@ export interface Failure {
   readonly requestId?: string | undefined;
 }
 
-/** Any other error is a bug and is thrown again. */
+/** Describes an expected error. Any other error is a bug and is thrown again. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ExitError) {
     return { exitCode: error.exitCode, code: error.code, message: error.message || undefined };
@@ -67,12 +67,12 @@ export function failure(code: ErrorCode, message: string, options?: ErrorOptions
   return new ExitError(exitCodeOf({ code }), escapeControls(message), code, options);
 }
 
-/** Compares the name of the class: only a command that uses the contract loads it. */
+/** Compares the name of the class, so that commands without the contract do not load it. */
 function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal';
 }
 
-/** Compares the name of the class: only a command that connects loads the client. */
+/** Compares the name of the class, so that commands without a connection do not load the client. */
 export function isClientError(error: unknown, code?: ErrorCode): error is EspalierError {
   if (!(error instanceof Error && error.name === 'EspalierError')) return false;
   return code === undefined || (error as EspalierError).code === code;

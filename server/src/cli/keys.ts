@@ -113,7 +113,7 @@ const retire = command({
   about: 'Retire a signing key and invalidate the tokens that it signed',
   words: [{ name: 'id', about: 'The id of the key, from espalier keys list', isOptional: true }],
   options: {
-    atOnce: { about: 'Retire the key even if it is the one that signs, and replace it with a new key' },
+    atOnce: { about: 'Retire the key even if it signs now, and replace it with a new key' },
     all: { about: 'Replace all keys with one new key' },
     json,
   },

@@ -1,5 +1,5 @@
 /**
- * `espalier user password`: changes your own password, sets that of another user, or replaces a lost password directly on the
+ * `espalier user password`: changes your own password, sets the password of another user, or replaces a lost password directly on the
  * database, where write access is sufficient.
  */
 
@@ -41,7 +41,7 @@ interface Ended {
 }
 
 export const password = command({
-  about: 'Change your own password, or set that of another user',
+  about: 'Change your own password, or set the password of another user',
   words: [{ ...userWord, isOptional: true }],
   options,
   settings: connectionSettings,

@@ -32,7 +32,7 @@ const options = {
     about: 'A variable; the value is parsed as JSON if possible, otherwise it is text',
   },
   operation: { value: 'name', about: 'The operation to run, if the query contains several' },
-  compact: { about: 'Print JSON on one line, also on a terminal' },
+  compact: { about: 'Print JSON on one line, even on a terminal' },
 } as const satisfies Options;
 
 export const query = command({

@@ -99,7 +99,7 @@ async function start(options: ClusterOptions): Promise<Running> {
   });
 }
 
-/** Reports a worker that cannot start with the same message and exit code as a single process. */
+/** If a worker cannot start, reports the same message and exit code as a single process. */
 async function startCluster(options: ClusterOptions): Promise<Running> {
   try {
     return await Primary.start(options);

@@ -51,7 +51,7 @@ const list = apiCommand({
   },
 });
 
-/** The sessions of the viewer, or for administrators those of one user or of all users. The newest login comes first. */
+/** The sessions of the viewer, of one user, or of all users. The last two are for administrators. The newest login comes first. */
 function readSessions<Session>(
   connection: ApiConnection,
   wanted: string,
@@ -138,7 +138,7 @@ function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refr
 }
 
 const revoke = apiCommand({
-  about: 'Revoke sessions at once, on every node and with their open sockets',
+  about: 'Revoke sessions immediately on every node, and close their sockets',
   aliases: ['delete', 'rm'],
   words: [
     {

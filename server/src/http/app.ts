@@ -44,7 +44,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const admission = addGuards(app, base, broken);
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
-  // The first one by name: for any other type, Fastify searches for a parser.
+  // JSON is listed by name, because Fastify has to search for the parser of any other type.
   app.addContentTypeParser(['application/json', '*'], readBytes);
   await addCors(app, settings.corsOrigins);
 
@@ -96,7 +96,7 @@ function createFastify(services: BaseServices, broken: BrokenRequests): FastifyI
     exposeHeadRoutes: false,
     // No route has a schema, so Fastify's schema compilers are not loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // Called without any hook, for example for a URL that cannot be decoded.
+    // Fastify calls this without any hook, for example for a URL that cannot be decoded.
     frameworkErrors(error, request, reply) {
       begin(request, reply);
       refuse(error, request, reply);

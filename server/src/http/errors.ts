@@ -66,7 +66,7 @@ export function sendError(
   });
 }
 
-/** The connection was closed during the body or the response, so no client waits for a refusal. */
+/** Whether the connection was closed during the body or the response, so that no client waits for a refusal. */
 function isGone(error: unknown, { raw }: FastifyRequest): boolean {
   const { code } = partsOf(error);
   return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
@@ -109,7 +109,7 @@ function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyRe
     .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
 }
 
-/** `requestId` is that of the request, or of the request that opened the socket. */
+/** `requestId` is the id of the request, or of the request that opened the socket. */
 export function toGraphError({ code, message, details }: Refusal, requestId: string): GraphQLFormattedError {
   return {
     message,
@@ -142,7 +142,9 @@ const securityHeaderLines = Object.entries(securityHeaders(false))
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
 
-/** Writes the response to a bare socket and closes it: for a request that cannot be parsed or did not arrive in time. */
+/**
+ * Writes a response directly to the socket and closes the socket. Used if a request cannot be parsed or did not arrive in time.
+ */
 export function sendBrokenRequest(socket: Socket, status: number, requestId: string): void {
   const body = problemText(status, 'BAD_INPUT', brokenDetails[status]!, requestId);
   socket.end(

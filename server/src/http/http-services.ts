@@ -24,7 +24,7 @@ export interface AppOptions extends LiveOptions {
   readonly version: string;
   /** Whether the database responds. May be called as often as needed. */
   readonly isReady: () => Promise<boolean>;
-  /** Why the database cannot be used, as text that anyone may read; undefined if it only does not respond. */
+  /** The reason why the database cannot be used, without confidential details. Undefined if the database just does not respond. */
   readonly findFault: () => string | undefined;
   /** The state of everything that this node needs. */
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;

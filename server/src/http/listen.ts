@@ -83,7 +83,7 @@ async function probePort(options: ListenOptions): Promise<void> {
   await once(server, 'close');
 }
 
-/** Turns the error of a port that cannot be bound into one that names the setting to change. */
+/** Replaces the error of a port that cannot be bound with an error that names the setting to change. */
 export async function listenOrExplain<T>(
   start: () => Promise<T>,
   { host, port }: Pick<ListenOptions, 'host' | 'port'>,
@@ -124,7 +124,7 @@ async function nameProgram(host: string, port: number): Promise<string> {
     const server = response.headers.get('server') ?? '';
     return /^[\w./ ()-]{1,60}$/.test(server) ? `another web server (${server})` : 'another web server';
   } catch {
-    // It does not speak HTTP, or does not respond in time.
+    // The program does not use HTTP, or does not respond in time.
     return 'another program';
   }
 }

@@ -27,7 +27,7 @@ export interface LiveOptions {
   readonly log: Logger;
   /** Counts requests, logins and errors. */
   readonly activity: Activity;
-  /** `maxConnections` limits those of one user. */
+  /** `maxConnections` limits the connections of one user. */
   readonly settings: { readonly maxConnections: number };
   readonly remoteConnections?: RemoteConnections | undefined;
   /** For tests. */
@@ -97,7 +97,10 @@ export class LiveConnections {
     this.#options.remoteConnections?.publish(userId, this.#local.of(userId));
   }
 
-  /** Resolves when all are closed. Those that take too long are ended, and terminated if their client does not close. */
+  /**
+   * Resolves when all connections are closed. Ends connections that take too long, and terminates them if the client does not
+   * close them.
+   */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);

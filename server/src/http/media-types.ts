@@ -25,7 +25,7 @@ export function acceptedMediaType(accept: string | undefined): GraphMediaType | 
   return best?.mediaType;
 }
 
-/** Only if it is named: a client that accepts anything expects a response that ends. */
+/** Requires the exact name, because a client that accepts anything expects a response that ends. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(eventStream)) return false;
   const ranges = parseAccept(accept);

@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Only authenticated users receive the version: others could search for servers with a known weakness. */
+/** Only authenticated users receive the version, because others could search for servers with a known weakness. */
 export function addRequestState(app: FastifyInstance, version: string): void {
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('userId', null);
@@ -55,7 +55,7 @@ export function securityHeaders(isTls: boolean): Readonly<Record<string, string>
     'content-security-policy': apiPolicy,
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'same-origin',
-    // Behind a proxy that terminates TLS, this header is the proxy's decision.
+    // A proxy that terminates TLS decides about this header itself.
     ...(isTls && { 'strict-transport-security': `max-age=${twoYearsSeconds}` }),
   };
 }

@@ -46,7 +46,7 @@ export function latestResponse(socket: Socket): ServerResponse | undefined {
   return (socket as HttpSocket)[exchangeKey]?.response;
 }
 
-/** All of the response has left the process, or its connection is closed. */
+/** Whether the whole response has left the process, or its connection is closed. */
 export function isFinished({ writableFinished, destroyed }: ServerResponse): boolean {
   return writableFinished || destroyed;
 }
@@ -59,7 +59,7 @@ export function onFinished(response: ServerResponse, listener: () => void): void
     response.on('close', listener);
     return;
   }
-  // It waits behind another response of its connection. Until Node sends it, Node does not emit `close` on it.
+  // This response waits behind another response of its connection. Until Node sends it, Node does not emit its `close`.
   const finish = () => {
     response.off('close', finish);
     socket.off('close', finish);
@@ -103,7 +103,7 @@ export class TcpConnections {
       this.#exchanges.set(socket, socket[exchangeKey]);
       socket.once('close', () => this.#exchanges.delete(socket));
     });
-    // Before the request is handled, because a handler may write the head of the response at once.
+    // Before the request is handled, because a handler may write the head of the response immediately.
     server.prependListener('request', (request, response: ServerResponse) => {
       const exchange = (request.socket as HttpSocket)[exchangeKey];
       if (this.#isLastRequest) announceClose(response, exchange?.response);
@@ -212,13 +212,13 @@ function begin(exchange: Exchange, request: IncomingMessage, response: ServerRes
   else exchange.bytesAtEnd = request.socket.bytesRead;
 }
 
-/** One function for all requests, so that none has to be created for each. */
+/** A single function for all requests, so that no function is created per request. */
 function recordEnd(this: IncomingMessage): void {
   const exchange = (this.socket as HttpSocket)[exchangeKey];
   if (exchange?.response?.req === this) exchange.bytesAtEnd = this.socket.bytesRead;
 }
 
-/** Of pipelined responses only the last gets the header, because Node sends nothing after it. */
+/** Among pipelined responses, only the last gets the header, because Node sends nothing after it. */
 function announceClose(response: ServerResponse, before?: ServerResponse): void {
   response.shouldKeepAlive = false;
   if (before && !before.headersSent) before.shouldKeepAlive = true;
@@ -228,12 +228,15 @@ function isDone({ response }: Exchange): boolean {
   return !response || isFinished(response);
 }
 
-/** No byte has arrived since the last response. A connection before its first request is not idle: it may be arriving. */
+/**
+ * True if no byte has arrived since the last response. A connection without a request is not idle, because its first request
+ * may be arriving.
+ */
 function isIdle({ bytesRead }: Socket, exchange: Exchange): boolean {
   return exchange.response !== undefined && isDone(exchange) && bytesRead === exchange.bytesAtEnd;
 }
 
-/** No request was interrupted: none has begun, or its response was sent before its body had arrived. */
+/** True if closing the connection interrupts no request: none has begun, or its response was sent before its body had arrived. */
 function isWithoutRequest({ bytesRead }: Socket, exchange: Exchange | undefined): boolean {
   if (!exchange?.response) return !exchange || bytesRead === exchange.bytesBefore;
   return isDone(exchange) && !exchange.response.req.complete;

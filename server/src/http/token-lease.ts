@@ -1,7 +1,7 @@
 /**
- * The right of a connection to stay open: it ends when its auth token expires or its session ends, and a newer token renews
- * it. The connection of a view also ends with the view. Also decides when to warn the client that the token expires soon.
- * `websocket/socket-connection.ts` and `routes/event-stream.ts` check it and close.
+ * The right of a connection to stay open. The lease ends when the auth token expires or the session ends; a newer token renews
+ * it. The lease of a view also ends with the view. Also decides when to warn the client that the token expires soon.
+ * `websocket/socket-connection.ts` and `routes/event-stream.ts` check the lease and close the connection.
  */
 
 import { Refusal } from '../refusal.ts';

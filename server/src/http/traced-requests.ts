@@ -1,11 +1,11 @@
-/** The spans of requests and of operations on sockets. They contain the same as the access log: no URL, header or body. */
+/** The spans of requests and of operations on sockets. They contain the same data as the access log: no URL, header or body. */
 
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { startTrace, type Tracing } from '../observability/spans.ts';
 import { clientLeftStatus, isProbe, type ReportRequest } from './access-log.ts';
 
-/** What the server calls if traces are sent. */
+/** The hooks that the server calls if traces are sent. */
 export type RequestTracing = ReturnType<typeof createRequestTracing>;
 
 export function createRequestTracing(tracing: Tracing) {
@@ -16,7 +16,7 @@ export function createRequestTracing(tracing: Tracing) {
         if (!isProbe(request.routeOptions.config)) startRequest(tracing, request);
         inTrace(request, done);
       });
-      // The body's events are emitted outside the span.
+      // The events of the body are emitted outside the span, so the handler enters the span again.
       app.addHook('preHandler', (request, _, done) => inTrace(request, done));
     },
 

@@ -1,6 +1,6 @@
 /**
- * Queues of the login attempts that are in progress in this process, one queue for each throttled key. An attempt waits
- * until it is known how the attempts before it end, so that parallel attempts cannot exceed the limit.
+ * Queues of the login attempts that are in progress in this process, one queue for each throttled key. An attempt may have to
+ * wait for the results of the attempts before it, so that parallel attempts cannot exceed the limit.
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';

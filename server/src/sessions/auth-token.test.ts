@@ -20,7 +20,7 @@ const third = newKey('third', at('12:00:00'));
 const all = [third, second, first];
 
 /** Signs a token as an attacker with the private key would. */
-function made(key: Key, claims: Record<string, unknown>): string {
+function forge(key: Key, claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const { iat } = claims;
   const whole = { iss: 'urn:test', sub: 'somebody', sid: 'a session', jti: 'x', nbf: iat, ...claims };
@@ -28,9 +28,9 @@ function made(key: Key, claims: Record<string, unknown>): string {
   return `${signed}.${sign(null, Buffer.from(signed), key.privateKey).toString('base64url')}`;
 }
 
-function madeAt(key: Key, time: string, lifeSeconds = 600): string {
+function forgeAt(key: Key, time: string, lifeSeconds = 600): string {
   const iat = secondsAt(time);
-  return made(key, { iat, exp: iat + lifeSeconds });
+  return forge(key, { iat, exp: iat + lifeSeconds });
 }
 
 function nodeAt(now: number, lifetimeSeconds = 600) {
@@ -46,43 +46,43 @@ function nodeAt(now: number, lifetimeSeconds = 600) {
   };
   return {
     tokens: new AuthTokens({ issuer: 'urn:test', lifetimeSeconds, clock, keys }),
-    pass: (ms: number) => void (now += ms),
+    advance: (ms: number) => void (now += ms),
   };
 }
 
 describe('a forged token that is signed with a stolen private key', () => {
   const { tokens } = nodeAt(at('15:00:00'));
-  const isTaken = (token: string) => tokens.read(token) !== undefined;
+  const isAccepted = (token: string) => tokens.read(token) !== undefined;
 
   test('is accepted from a retired key only if it was issued before the next key became active', () => {
-    assert.ok(isTaken(madeAt(second, '11:59:59')));
-    assert.ok(!isTaken(madeAt(second, '14:59:59')));
-    assert.ok(!isTaken(madeAt(second, '12:30:00')));
+    assert.ok(isAccepted(forgeAt(second, '11:59:59')));
+    assert.ok(!isAccepted(forgeAt(second, '14:59:59')));
+    assert.ok(!isAccepted(forgeAt(second, '12:30:00')));
   });
 
   test('is accepted up to one minute later, for clock differences', () => {
-    assert.ok(isTaken(madeAt(second, '12:01:00.000')));
-    assert.ok(!isTaken(madeAt(second, '12:01:00.001')));
+    assert.ok(isAccepted(forgeAt(second, '12:01:00.000')));
+    assert.ok(!isAccepted(forgeAt(second, '12:01:00.001')));
   });
 
   test('is accepted until the next key signs, not until the newest key signs', () => {
-    assert.ok(isTaken(madeAt(first, '09:01:00.000')));
-    assert.ok(!isTaken(madeAt(first, '09:01:00.001')));
-    assert.ok(!isTaken(madeAt(first, '11:00:00')));
-    assert.ok(isTaken(madeAt(second, '11:00:00')));
+    assert.ok(isAccepted(forgeAt(first, '09:01:00.000')));
+    assert.ok(!isAccepted(forgeAt(first, '09:01:00.001')));
+    assert.ok(!isAccepted(forgeAt(first, '11:00:00')));
+    assert.ok(isAccepted(forgeAt(second, '11:00:00')));
   });
 
   test('is rejected if it lives longer than a day', () => {
     assert.equal(maxAuthTokenSeconds, 86_400);
     for (const key of all) {
-      assert.ok(isTaken(madeAt(key, '09:00:30', 86_400)), key.id);
-      assert.ok(!isTaken(madeAt(key, '09:00:30', 86_400.001)), key.id);
-      assert.ok(!isTaken(madeAt(key, '09:00:30', 60 * 86_400)), key.id);
+      assert.ok(isAccepted(forgeAt(key, '09:00:30', 86_400)), key.id);
+      assert.ok(!isAccepted(forgeAt(key, '09:00:30', 86_400.001)), key.id);
+      assert.ok(!isAccepted(forgeAt(key, '09:00:30', 60 * 86_400)), key.id);
     }
   });
 
-  test('has expired one day and one minute after the next key became active', () => {
-    const token = madeAt(second, '12:01:00', 86_400);
+  test('expires one day and one minute after the next key became active', () => {
+    const token = forgeAt(second, '12:01:00', 86_400);
     assert.equal(tokens.read(token)?.tokenExpiresAt, Date.parse('2026-03-02T12:01:00Z'));
   });
 
@@ -102,7 +102,7 @@ describe('a forged token that is signed with a stolen private key', () => {
         { iat: iat + 3_600, nbf: {}, exp: iat + 7_200 },
         { iat: iat + 3_600, nbf: 0, exp: iat + 7_200 },
       ]) {
-        assert.ok(!isTaken(made(key, claims)), `${key.id} ${JSON.stringify(claims)}`);
+        assert.ok(!isAccepted(forge(key, claims)), `${key.id} ${JSON.stringify(claims)}`);
       }
     }
   });
@@ -124,7 +124,7 @@ describe('a token that a node signed', () => {
     const issuer = nodeAt(at('15:00:00'), maxAuthTokenSeconds);
     for (let ms = 0; ms < 1_000; ms += 7) {
       assert.ok(reader.tokens.read(issuer.tokens.issue('somebody', 'a session')), `${ms} ms`);
-      issuer.pass(7);
+      issuer.advance(7);
     }
   });
 
@@ -133,7 +133,7 @@ describe('a token that a node signed', () => {
     const token = nodeAt(at('11:59:00')).tokens.issue('somebody', 'a session');
     const read = node.tokens.read(token);
     assert.equal(read?.keyId, 'second');
-    node.pass(50 * 86_400_000);
+    node.advance(50 * 86_400_000);
     assert.equal(node.tokens.read(token), read);
     assert.deepEqual(nodeAt(at('12:00:00') + 50 * 86_400_000).tokens.read(token), read);
   });

@@ -16,14 +16,14 @@ export interface Viewer {
 }
 
 export interface View {
-  /** The user with whose rights requests are answered. */
+  /** The user whose rights apply to requests. */
   readonly userId: string;
-  /** The number of the journal entry of its start. */
+  /** The number of the journal entry that records the start of the view. */
   readonly number: number;
   readonly expiresAt: number;
 }
 
-/** The user with whose rights a request is answered. The work for it counts for `viewer.userId`. */
+/** The user whose rights apply to a request. The work for the request is charged to `viewer.userId`. */
 export function effectiveUserId({ userId, view }: Viewer): string {
   return view ? view.userId : userId;
 }

@@ -130,7 +130,7 @@ describe('a throttle', () => {
     assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
   });
 
-  test('after a correct attempt, clears the failures of the name and address together, but not those of the address', async () => {
+  test('clears the failures of the name and address after a correct attempt, but not the failures of the address alone', async () => {
     await repeat(499, (index) => wrong({ ...anna, username: `name ${index}` }));
     await repeat(1, () => wrong(anna));
     clock.time += 1000;

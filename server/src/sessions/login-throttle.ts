@@ -5,7 +5,8 @@
  * If a logged-in user must enter the password again, for example to change it, failed attempts are counted by session instead.
  *
  * Below the limit, a failed attempt only costs its password hash. Above the limit, attempts run one at a time with a growing
- * pause. Each one is counted before its password is checked, so that no two pass at the same time, on any node.
+ * pause. Each attempt is counted before its password is checked, so that no two attempts pass at the same time, even on
+ * different nodes.
  */
 
 import { createHmac } from 'node:crypto';
@@ -80,7 +81,7 @@ interface FailureCount {
 /** The counts of failures when an attempt was admitted, one for each counter. */
 interface AdmittedAttempt {
   readonly counts: readonly FailureCount[];
-  /** The counts, with their values before this attempt, in which the database already includes this attempt. */
+  /** The counts that already include this attempt in the database. The values here are from before the attempt. */
   readonly countedInAdvance: readonly FailureCount[];
 }
 
@@ -99,7 +100,7 @@ const find = sql<{ one: Uint8Array; other: Uint8Array }, FailureCount>`
   select digest, failures, started_at as "startedAt", failed_at as "failedAt"
   from login_failures where digest in (${'one'}, ${'other'})`;
 
-/** Safe while other nodes count as well. */
+/** Safe even if other nodes count at the same time. */
 const insertOrCount = sql<{ digest: Uint8Array; now: number; from: number; to: number }>`
   insert into login_failures (digest, failures, started_at, failed_at)
   values (${'digest'}, 1, ${'now'}, ${'now'})
@@ -110,7 +111,7 @@ const insertOrCount = sql<{ digest: Uint8Array; now: number; from: number; to: n
       then login_failures.started_at else excluded.started_at end,
     failed_at = excluded.failed_at`;
 
-/** Of any number of concurrent statements for the same row, on any node, exactly one changes it. */
+/** If several of these statements run concurrently for the same row, on any node, exactly one changes the row. */
 const countIfUnchanged = sql<FailureCount & { now: number }>`
   update login_failures set failures = failures + 1, failed_at = ${'now'}
   where digest = ${'digest'} and failures = ${'failures'} and started_at = ${'startedAt'}
@@ -194,7 +195,7 @@ export class LoginThrottle {
     return { digest, key: digest.toString('base64'), maxFailures, maxConcurrent };
   }
 
-  /** Waits until this attempt and those ahead cannot exceed the limit together. Refuses it during a pause. */
+  /** Waits until this attempt and the attempts ahead cannot exceed the limit together. Refuses the attempt during a pause. */
   async #admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<AdmittedAttempt> {
     const { clock } = this.#options;
     for (;;) {

@@ -39,7 +39,7 @@ const updatePublic = sql<{ id: string; publicKey: Uint8Array }>`
   update signing_keys set public_key = ${'publicKey'} where id = ${'id'}`;
 const deleteRow = sql<{ id: string }>`delete from signing_keys where id = ${'id'}`;
 
-/** Creates the first key, which signs at once because no other node exists yet. Encrypts keys that are not encrypted. */
+/** Creates the first key, which signs immediately because no other node exists yet. Encrypts keys that are not encrypted. */
 export async function ensureSigningKey(
   transaction: Transaction,
   { encryption, now }: KeyChange,
@@ -74,7 +74,7 @@ export async function rotateSigningKey(
 
 /**
  * Deletes a key: tokens that it signed become invalid and cannot be refreshed. The current signing key is retired
- * only with `isReplacedAtOnce`. Its replacement signs at once, without a time of publication.
+ * only with `isReplacedAtOnce`. Its replacement signs immediately, without being published first.
  */
 export async function retireSigningKey(
   transaction: Transaction,
@@ -193,7 +193,7 @@ export function createKeyRotation(options: KeyRotationOptions): () => Promise<vo
     if (!isOld(newest!) || !newest!.privateKey) return;
     await runChange(database, async (transaction) => {
       const [stored] = await readKeyRows(transaction);
-      // Another node may have rotated it.
+      // Another node may have rotated the key already.
       if (stored && isOld(stored)) await rotateSigningKey(transaction, { encryption, now: clock.now() });
     });
     await keys.reread();
@@ -232,11 +232,11 @@ export type KeyState = 'published' | 'signs' | 'verifies';
 
 export interface KeyStatus extends Omit<KeyRow, 'privateKey' | 'publicKey'> {
   readonly state: KeyState;
-  /** After this time no token that it signed is in use. Null until it stops signing. */
+  /** The time after which no token with the signature of this key is in use. Null until the key stops signing. */
   readonly neededUntil: number | null;
 }
 
-/** Both lists of keys start with the newest. */
+/** Both `rows` and the result start with the newest key. */
 export function listKeyStatuses(
   rows: readonly KeyRow[],
   { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },

@@ -122,7 +122,8 @@ export class Users {
     return this.#changes.runUnlessMade(caller, numberCodec, async () => {
       const { username } = await requireUser(database, userId);
       await requireGoodPassword(newPassword, username);
-      // By session: a stolen session must not prevent its user from changing the password in another session.
+      // Counts failures by session, because a stolen session must not prevent its user from changing the password in another
+      // session.
       const changed = await throttle.attempt({ sessionId }, async (clearFailures) => {
         const login = { userId, sessionId, password: oldPassword };
         const checked = await checkPassword(database, passwords, login);

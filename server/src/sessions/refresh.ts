@@ -65,7 +65,7 @@ const replaceRefreshToken = sql<TokenUse & { id: string; next: Uint8Array; expir
     address = ${'address'}, agent = ${'agent'}
   where ${isCurrent}`;
 
-/** Read without a lock. If it finds no session, the token is spent, expired, revoked or unknown, and remains so. */
+/** Reads without a lock. If there is no such session, the token is spent, expired, revoked or unknown, and remains so. */
 const findRefreshable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
   select id from sessions where ${isCurrent}`;
 
@@ -83,7 +83,7 @@ export class TokenRefresh {
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     const createUse = (): TokenUse => ({ digest, now: clock.now(), ...client });
-    // Only a request that can succeed waits for the write lock. The update decides whether it does.
+    // Only a request that can succeed waits for the write lock. The update then decides whether the request succeeds.
     const session = await database.get(findRefreshable, { id: token.sessionId, ...createUse() });
     const issued =
       session &&
@@ -110,7 +110,7 @@ export class TokenRefresh {
     return this.#replays.store(this.#options.database);
   }
 
-  /** Runs the conditional update. Returns undefined if the tokens are not the current ones of an active session. */
+  /** Runs the conditional update. Returns undefined if the tokens are not the current tokens of an active session. */
   async #tryRefresh(
     transaction: Transaction,
     { userId, sessionId }: Viewer,
@@ -164,7 +164,7 @@ export class TokenRefresh {
     const { database, clock, revoked, onTheft } = this.#options;
     const { digest, now, address, agent } = use;
     const isRevoked = await runChange(database, async (transaction) => {
-      // Another replay or a logout may have revoked it.
+      // Another replay or a logout may have revoked the session.
       if ((await findSpent(transaction, digest))?.revokedAt !== null) return false;
       await transaction.run(countReplays, { ...use, times: 1 });
       const details = { address, agent, spentAt: new Date(spentAt).toISOString() };
@@ -193,7 +193,7 @@ export function encryptSuccessor(successor: Tokens, old: Tokens): Uint8Array {
   return encryptBytes(Buffer.from(JSON.stringify(successor)), successorKey(old));
 }
 
-/** Returns undefined if the auth token is not the one that belonged to the spent refresh token. */
+/** Returns undefined if the auth token does not belong to the spent refresh token. */
 export function decryptSuccessor(encrypted: Uint8Array, old: Tokens): Tokens | undefined {
   const decrypted = decryptBytes(encrypted, successorKey(old));
   return decrypted && (JSON.parse(Buffer.from(decrypted).toString()) as Tokens);

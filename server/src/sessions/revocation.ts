@@ -95,7 +95,7 @@ export async function logOutSession(
 
 /**
  * Logs out the session whose current refresh token has this digest. Returns false if there is none. Any client can send an
- * unknown token. Only a known one waits for the write lock.
+ * unknown token. Only a request with a known token waits for the write lock.
  */
 export async function logOutByDigest(database: Database, clock: Clock, digest: Uint8Array): Promise<boolean> {
   const session = await database.get(findRevocableByDigest, { digest, now: clock.now() });
@@ -154,7 +154,7 @@ function recordEnd(
   record(transaction, { kind: 'END_SESSION', ...by, ...ended, after });
 }
 
-/** The revocations that a viewer can request: of own sessions, and for administrators of any session. */
+/** The revocations that a viewer can request. Users can revoke their own sessions, and administrators all sessions. */
 export class SessionRevocations {
   readonly #changes: ChangeRunner<ViewerRights>;
 
@@ -254,7 +254,7 @@ export class RevocationCache {
     this.#options = options;
   }
 
-  /** Applies a revocation at once on this node. Optional: the journal delivers every revocation. */
+  /** Applies a revocation immediately on this node. Optional, because the journal delivers every revocation. */
   add(sessionId: string, at: number): void {
     this.#sessions.set(sessionId, at);
   }
@@ -289,7 +289,7 @@ export class RevocationCache {
     for (const { id, at } of revoked) this.#sessions.set(id, at);
   }
 
-  /** Retries until the read succeeds: a failed read must not keep a revoked session valid. */
+  /** Retries until the read succeeds, because a failed read must not keep a revoked session valid. */
   #loadWithRetry(load: () => Promise<void>): Promise<void> {
     return load().catch((error: unknown) => {
       if (this.#options.feed.isClosed) return;

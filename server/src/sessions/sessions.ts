@@ -131,7 +131,8 @@ export class Sessions {
 
   /**
    * Deletes ended sessions, spent tokens, successors and failed attempts. Ended sessions are kept as long as their spent tokens. That
-   * is longer than the lifetime of any auth token, so a revoked session stays known as long as a client can present a token from it.
+   * is longer than the lifetime of any auth token, so a revoked session stays in the database as long as a client can present a
+   * token from it.
    */
   async prune(): Promise<void> {
     const { database, clock, settings, throttle, revoked } = this.#options;
@@ -164,7 +165,7 @@ export class Sessions {
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
       if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
       await clearFailures(transaction);
-      // Inside the transaction: without a signing key, no session is created.
+      // Issued inside the transaction, so that no session is created without a signing key.
       return this.#tokens.issue(userId, id, refreshToken);
     };
     // Revoking a session writes to the journal, whose lock must be taken before every other lock.

@@ -60,7 +60,7 @@ class Node {
     this.#rows = rows;
   }
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     this.now += ms;
     this.elapsed += ms;
   }
@@ -98,22 +98,22 @@ describe('the signing keys of a node', () => {
     const early = await signedBy(next);
     await node.keys.reread();
     assert.ok(node.tokens.read(early));
-    node.pass(publishingMs - 1);
+    node.advance(publishingMs - 1);
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), old!.id);
-    node.pass(1);
+    node.advance(1);
     assert.equal(kidOf(node.issue()), next.id);
     assert.ok(node.tokens.read(await signedBy(old!)));
   });
 
   test('sign with the newest active key, or with the oldest if none is active', async () => {
     const first = rotate();
-    node.pass(1_000);
+    node.advance(1_000);
     const second = rotate();
     rows.shift();
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), first.id);
-    node.pass(publishingMs);
+    node.advance(publishingMs);
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), second.id);
   });
@@ -140,7 +140,7 @@ describe('the signing keys of a node', () => {
 
   test('are reread after a token with an unknown key', async () => {
     const token = await signedBy(rotate());
-    node.pass(1_000);
+    node.advance(1_000);
     assert.equal(node.tokens.read(token), undefined);
     await settled();
     assert.ok(node.tokens.read(token));
@@ -155,13 +155,13 @@ describe('the signing keys of a node', () => {
     };
     for (let second = 1; second <= 3; second++) {
       for (let part = 0; part < 10; part++) {
-        node.pass(100);
+        node.advance(100);
         for (let count = 0; count < 100; count++) assert.equal(node.tokens.read(strange()), undefined);
         await settled();
       }
       assert.equal(node.reads, second);
     }
-    node.pass(1_000);
+    node.advance(1_000);
     void node.keys.reread();
     for (let count = 0; count < 100; count++) node.tokens.read(strange());
     await settled();
@@ -170,7 +170,7 @@ describe('the signing keys of a node', () => {
 
   test('are not reread for a header that this service never writes', async () => {
     const [header, payload, signature] = node.issue().split('.');
-    node.pass(publishingMs);
+    node.advance(publishingMs);
     const other = (text: string) => `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`;
     for (const token of [
       '',
@@ -193,7 +193,7 @@ describe('the signing keys of a node', () => {
     node.isCutOff = true;
     const token = await signedBy(rotate());
     // On a node whose clock is ahead, the new key can sign from this time on.
-    node.pass(publishingMs - clockSkewMs);
+    node.advance(publishingMs - clockSkewMs);
     assert.throws(
       () => node.tokens.read(token),
       (error) =>
@@ -206,7 +206,7 @@ describe('the signing keys of a node', () => {
     assert.equal(node.tokens.read('rubbish'), undefined);
 
     node.isCutOff = false;
-    node.pass(1_000);
+    node.advance(1_000);
     assert.throws(() => node.tokens.read(token), Refusal);
     await settled();
     assert.ok(node.tokens.read(token));
@@ -215,15 +215,15 @@ describe('the signing keys of a node', () => {
   test('do not sign if the last read is so old that the key may have stopped signing', async () => {
     node.isCutOff = true;
     const next = rotate();
-    node.pass(229_999);
+    node.advance(229_999);
     assert.equal(kidOf(node.issue()), rows[0]!.id);
-    node.pass(1);
+    node.advance(1);
     const isUnavailable = (error: unknown) =>
       error instanceof Refusal && error.code === 'UNAVAILABLE' && error.details.retryAfterSeconds === 1;
     assert.throws(() => node.issue(), isUnavailable);
     await settled();
     node.isCutOff = false;
-    node.pass(3_600_000);
+    node.advance(3_600_000);
     assert.throws(() => node.issue(), isUnavailable);
     await settled();
     assert.equal(kidOf(node.issue()), next.id);
@@ -234,7 +234,7 @@ describe('the signing keys of a node', () => {
     const before = node.issue();
     node.isCutOff = true;
     rotate();
-    node.pass(3_600_000);
+    node.advance(3_600_000);
     const other = await Node.start([old!]);
     other.now = node.now;
     const forged = other.issue();

@@ -27,7 +27,7 @@ export interface KeyTimes {
 export interface SigningKey extends KeyTimes {
   readonly id: string;
   readonly publicKey: KeyObject;
-  /** Undefined if this node has another master key and cannot decrypt it. */
+  /** Undefined if this node has another master key and cannot decrypt this key. */
   readonly privateKey: KeyObject | undefined;
 }
 
@@ -145,7 +145,7 @@ export class SigningKeys {
     return { id, createdAt, signsFrom, privateKey, publicKey };
   }
 
-  /** Another node may use another master key. This node still learns of its keys. */
+  /** Another node may use another master key. This node then lists the keys of that node without their private keys. */
   #tryDecrypt(row: KeyRow): Uint8Array | undefined {
     try {
       return this.#options.encryption.decrypt(row);
@@ -163,9 +163,9 @@ export function readKeyRows(reader: Reader): PromiseOrValue<KeyRow[]> {
   return reader.all(selectKeys, {});
 }
 
-/** Finds the signing key among keys with the newest first. */
+/** Finds the current signing key. `keys` must start with the newest key. */
 export function signingAt<Key extends KeyTimes>(keys: readonly Key[], now: number): Key | undefined {
-  // A clock that was set back can be earlier than all keys. All nodes know the oldest key.
+  // A clock that was set back can be earlier than the start of all keys. All nodes have the oldest key.
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
 }
 

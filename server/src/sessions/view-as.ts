@@ -1,6 +1,6 @@
 /**
  * Lets an administrator view the tree as another user: with the rights of that user, and read only. The administrator sends a view
- * token next to the auth token. It is of no use without an auth token of the session that started the view.
+ * token next to the auth token. A view token is useless without an auth token of the session that started the view.
  */
 
 import { requireUser, runAsAdministrator, type ViewerRights } from '../accounts/users.ts';
@@ -36,7 +36,7 @@ interface ViewTokenOptions extends TokenServices {
 export class ViewTokens {
   readonly #options: ViewTokenOptions;
   readonly #tokens: SignedTokens<Claims, StoredView>;
-  /** The number of the latest entry that ends views of or by a user. */
+  /** By user id: the latest entry that ends the views of this user or by this user. */
   readonly #endedAt = new Map<string, Pick<JournalEntry, 'number' | 'at'>>();
   /** Entries up to this number may have ended views, but were not received. */
   #unknownUpTo = 0;
@@ -64,7 +64,7 @@ export class ViewTokens {
     return this.#tokens.issue(claims, viewed.expiresAt - this.#options.clock.now()).token;
   }
 
-  /** The viewer with the view of the token. Refuses a token of another user or session, and a token whose view has ended. */
+  /** Returns the viewer with the view of the token. Refuses a token of another user or session, and a token whose view has ended. */
   apply(viewer: Viewer, token: string): Viewer {
     const stored = this.#tokens.read(token);
     const isOwn = stored?.byUserId === viewer.userId && stored.sessionId === viewer.sessionId;
@@ -125,8 +125,8 @@ export class Views {
   }
 
   /**
-   * The token is issued after the commit and never stored: the same idempotency key returns another token of the same view, which
-   * ends at the same time.
+   * The token is issued after the commit and never stored. A repeated request with the same idempotency key returns another
+   * token of the same view, which ends at the same time.
    */
   async start(caller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
     const { result, ...made } = await runAsAdministrator(

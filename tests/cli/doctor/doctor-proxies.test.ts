@@ -147,7 +147,7 @@ describe('a proxy in front of a server', () => {
     [
       'hides headers from pages',
       { changeResponse: (headers) => delete headers['access-control-expose-headers'] },
-      /problem: They cannot read the headers token-expired, www-authenticate/,
+      /problem: Pages of \S+ cannot read the headers token-expired, www-authenticate/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
     test(`causes a finding for web pages if it ${fault}`, async () => {

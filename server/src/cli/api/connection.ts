@@ -39,7 +39,7 @@ export interface ConnectionOptions {
   readonly fetch?: typeof fetch;
   /** How long to retry while the server cannot be reached. */
   readonly retrySeconds?: number;
-  /** How long the work may continue after a signal. A second signal ends it at once. */
+  /** How long the work may continue after a signal. A second signal ends it immediately. */
   readonly stopSeconds?: number;
 }
 
@@ -94,7 +94,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Says what to do about a failed connection. */
+/** Adds advice to the error of a failed connection. */
 export function explainConnection(url: string, error: unknown): unknown {
   if (!isClientError(error)) return error;
   const { code, message, cause } = error;
@@ -153,7 +153,7 @@ function reportRetries(url: string, send: typeof fetch): typeof fetch {
   };
 }
 
-/** The queries of a command match the schema of its own version. */
+/** Queries of commands match the schema of their own version, so only a server of another version rejects them. */
 function isOfAnotherVersion(error: unknown): error is EspalierError {
   return isClientError(error) && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data;
 }
@@ -170,7 +170,7 @@ export class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-/** The first signal stops the work. The second one ends the process at once. */
+/** The first signal stops the work. The second one ends the process immediately. */
 export async function untilSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { stopSeconds = 3 }: Pick<ConnectionOptions, 'stopSeconds'> = {},

@@ -1,4 +1,4 @@
-/** A lock file for one process at a time. A lock of a process that has ended is taken over at once. */
+/** A lock file that only one process at a time can hold. A waiting process takes over the lock of a process that has ended. */
 
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 
-/** After this time, a lock counts as abandoned: its owner was on another machine, or its process id now belongs to another process. */
+/** After this time, a lock is abandoned even if its process seems to run: on another machine, or because its id was reused. */
 const staleAfterMs = 60_000;
 const pollMs = 25;
 

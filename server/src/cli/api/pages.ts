@@ -53,15 +53,15 @@ export async function* itemsOf<Item>(
   for await (const items of pagesOf(read, options)) yield* items;
 }
 
-/** Reads the list that the query calls `list`, or `list` of the object that it calls `of`. */
+/** Reads the list with the alias `list` in the query, either of the query itself or of the object with the alias `of`. */
 export function listReader<Item>(
   { client, signal }: ApiConnection,
   query: string,
   variables: Readonly<Record<string, unknown>> = {},
 ): ReadPage<Item> {
-  type Answer = { list?: Page<Item>; of?: { list: Page<Item> } | null };
+  type Result = { list?: Page<Item>; of?: { list: Page<Item> } | null };
   return async (slice) => {
-    const { list, of } = await client.query<Answer>(query, { ...variables, ...slice }, { signal });
+    const { list, of } = await client.query<Result>(query, { ...variables, ...slice }, { signal });
     const page = list ?? of?.list;
     if (page) return page;
     throw failure('NOT_FOUND', 'The folder, user or group no longer exists.');

@@ -1,6 +1,6 @@
 /**
- * Stores a login between commands, in a file that only its owner can read. Concurrent commands share it: one command refreshes
- * the tokens, under a lock file. After a logout, the file still names the server and the user, as defaults of the next login.
+ * Stores a login between commands, in a file that only its owner can read. Concurrent commands share the file; a lock file lets
+ * only one command refresh the tokens. After a logout, the file still names the server and the user, as defaults of the next login.
  */
 
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -80,13 +80,13 @@ export class ProfileFile {
 
   /** Writes the file atomically, even if the disk is full. */
   async write(profile: Profile): Promise<void> {
-    const beside = `${this.path}.${process.pid}.new`;
+    const temporaryPath = `${this.path}.${process.pid}.new`;
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-      await writeFile(beside, toText(profile), { mode: 0o600, flush: true });
-      await rename(beside, this.path);
+      await writeFile(temporaryPath, toText(profile), { mode: 0o600, flush: true });
+      await rename(temporaryPath, this.path);
     } catch (cause) {
-      await rm(beside, { force: true }).catch(() => undefined);
+      await rm(temporaryPath, { force: true }).catch(() => undefined);
       throw this.#cannotStore(cause);
     }
   }

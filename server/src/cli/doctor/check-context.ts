@@ -13,11 +13,11 @@ export type State = 'ok' | 'skipped' | 'warning' | 'problem';
 export interface Finding {
   readonly state: State;
   readonly text: string;
-  /** What to do. */
+  /** How to solve the problem. */
   readonly fix?: string;
 }
 
-/** Yields each finding immediately, so that it can be printed at once. */
+/** Yields each finding before the next check, so that it can be printed immediately. */
 export type Findings = AsyncIterable<Finding>;
 
 const findingOf =
@@ -43,7 +43,7 @@ export interface CheckContext {
 export interface CheckedServer {
   /** Undefined if the settings do not define its address. */
   readonly url: string | undefined;
-  /** The user named this server explicitly. */
+  /** Whether the user named this server explicitly. */
   readonly isExplicit: boolean;
   /** The response of `/livez`. Rejects if there is none. */
   readonly alive: () => Promise<HttpResponse>;

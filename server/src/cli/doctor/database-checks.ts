@@ -1,4 +1,7 @@
-/** Checks that the database can be used as a server uses it, is not damaged, and belongs to this program and to the running server. */
+/**
+ * Checks that a server could use the database, and that it is not damaged and belongs to this program and to the running
+ * server.
+ */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

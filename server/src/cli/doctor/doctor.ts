@@ -105,7 +105,7 @@ async function* allFindings(
   }
 }
 
-/** Returns the message of an expected error, which is also a finding. Throws a bug again. */
+/** Returns the message of an expected error, which becomes a finding. Throws any other error again. */
 function whyStopped(error: unknown): string {
   const isExpected =
     error instanceof StartError ||

@@ -61,7 +61,7 @@ export async function* checkClock({ clock, file, postgres, server }: CheckContex
       );
   if (file === undefined) {
     const facts = await postgres().catch(() => undefined);
-    // Other checks report a database that does not answer.
+    // Other checks report a database that does not respond.
     if (facts) yield compared('the database', facts.nowMs, facts.readAtMs);
   }
   if (server.url === undefined) return;
@@ -197,7 +197,7 @@ async function metricsFound({ clock, server, settings }: CheckContext): Promise<
     : ok(`Metrics of Espalier ${version} can be read at ${url}.`);
 }
 
-/** Binds the port for a moment. */
+/** Binds the port briefly. Returns undefined if the port is free. */
 async function whyNotFree(host: string, port: number): Promise<string | undefined> {
   const probe = createServer();
   try {

@@ -291,9 +291,9 @@ function judgeResponse(response: HttpResponse, origin: string): Finding {
   const exposed = listOf(response, 'access-control-expose-headers');
   const missing = read.filter((name) => !exposed.includes(name));
   return missing.length === 0
-    ? ok('They can distinguish an expired token from an invalid one.')
+    ? ok(`Pages of ${origin} can distinguish an expired token from an invalid one.`)
     : problem(
-        `They cannot read the headers ${missing.join(', ')}.`,
+        `Pages of ${origin} cannot read the headers ${missing.join(', ')}.`,
         'A proxy changes the headers. Correct its configuration.',
       );
 }

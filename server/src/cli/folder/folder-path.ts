@@ -22,7 +22,7 @@ export function pathOf(names: readonly string[]): string {
   return `/${names.join('/')}`;
 }
 
-/** Undefined if the user may not see it or it does not exist. */
+/** Undefined if the folder does not exist or the user may not see it. */
 export function readFolder(client: Client, input: string): Promise<FolderDetails | undefined> {
   const id = idIn(input);
   return id === undefined ? client.folders.byPath(pathOf(namesOf(input))) : client.folders.byId(id);

@@ -1,5 +1,5 @@
 /**
- * Follows a list whose newest entry comes first, as `tail -f` follows a file. Numbers are in the order of commits, so that no
+ * Follows a list that starts with its newest entry, as `tail -f` follows a file. Numbers are in the order of commits, so that no
  * entry is missed or printed twice.
  */
 

@@ -29,7 +29,7 @@ export async function printJson(value: unknown, { isCompact = !process.stdout.is
   await print(formatJson(value, isCompact ? undefined : 2));
 }
 
-/** Prints an array with one item per line. Prints each item at once, because there may be very many. */
+/** Prints an array with one item per line. Prints each item immediately, because there may be very many. */
 export async function printJsonList(items: AsyncIterable<unknown>): Promise<void> {
   const lines = createLines();
   let isFirst = true;

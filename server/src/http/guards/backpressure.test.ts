@@ -177,7 +177,7 @@ describe('backpressure of responses', () => {
     assert.deepEqual(next.started, [0]);
   });
 
-  test('counts a response that is stopped while it is computed until it ends', async () => {
+  test('counts a stopped response as being computed until its computation ends', async () => {
     const admission = createAdmission();
     const connections = [admission.connect('ann'), admission.connect('ann'), admission.connect('ann')];
     const [first, , third] = connections.map((connection) => new Crowd(connection, 2));

@@ -7,14 +7,14 @@ import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-val
 import { abandoned } from '../../refusal.ts';
 import { UsageByUser } from './usage-by-user.ts';
 
-/** Per connection. If exceeded, the client has to read before another response is computed. */
+/** The limit for a connection. Beyond it, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;
 /** How many responses are computed at the same time. Few, because each can exceed the byte limits by its own size. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
 /** How long responses are sent before the event loop serves others: one change can concern thousands of subscriptions. */
 const maxRoundMs = 10;
-/** How many admitted responses may wait to begin. They run after the check of `maxRoundMs`, so many of them would exceed it. */
+/** How many admitted responses may wait to begin. They run after the check of `maxRoundMs`, so a large number would exceed it. */
 const maxStarting = 8;
 /** How soon to retry when no event signals the change, for example after a shortage of memory. */
 const retryMs = 250;
@@ -32,7 +32,7 @@ export class ResponseQueue {
   /** When responses were first admitted since the event loop served others. */
   #roundStart: number | undefined;
 
-  /** `isAdmitted` decides whether the user may have a further response while `computing` are being computed. */
+  /** `isAdmitted` decides whether the user may have a further response while `computing` responses are being computed. */
   constructor(
     isAdmitted: (userId: string, computing: number) => boolean,
     now: () => number = () => performance.now(),

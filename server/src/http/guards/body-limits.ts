@@ -130,7 +130,7 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
     next(request.readableEnded);
   };
   request.on('data', onData).on('end', finish).on('close', finish).on('error', finish);
-  // Paused if a route has begun to read it.
+  // The request is paused if a route has begun to read it.
   request.resume();
 }
 
@@ -168,7 +168,7 @@ export function limitLargeBody(
       reserve(chunk.length).then(() => done(null, chunk), done);
     },
   });
-  // The request may be over already. A client that breaks off is not a failure of the server.
+  // The request may have ended already. An upload that the client aborts is not a failure of the server.
   counter.on('error', () => undefined);
   payload.on('error', (error) => counter.destroy(error));
   return payload.pipe(counter);

@@ -1,6 +1,6 @@
 /**
  * Refuses requests that cannot be parsed or do not arrive in time, and closes their connections. Each is reported once, like
- * every request, under the id that its response contains. Never repeats anything that the client sent.
+ * every request, under the id that its response contains. Responses and reports never repeat anything that the client sent.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -41,7 +41,7 @@ export class BrokenRequests {
 
   /** Called with Node's error code, often several times for the same request. */
   refuse({ code = '' }: { readonly code?: string }, socket: Socket): void {
-    // The rest of a request that was refused already.
+    // Ignores the rest of a request that was already refused.
     if ((socket.writableEnded && !socket.destroyed) || this.#waiting.has(socket)) return;
     const isUnreadable = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
     if (isUnreadable || !socket.writable) {

@@ -12,7 +12,7 @@ import { lateCode, type BrokenRequests } from './broken-requests.ts';
 import { Admission, LoadMonitor } from './overload.ts';
 import { closeSlowBodies } from './timeouts.ts';
 
-/** Per connection: how many requests may wait behind an earlier request. */
+/** The maximum number of requests of a connection that wait behind an earlier request. */
 const maxPipelined = 100;
 /** More connections would need more memory than a node has. */
 const maxConnections = 50_000;
@@ -82,7 +82,7 @@ function openFilesLimit(): number {
   }
 }
 
-/** If `maxConnections` are open, Node closes each new connection at once. The open ones continue. */
+/** If `maxConnections` are open, Node immediately closes each new connection. The open ones continue. */
 function reportDropped(server: Server, log: Logger): void {
   let isReported = false;
   server.on('drop', () => {
@@ -96,7 +96,7 @@ function reportDropped(server: Server, log: Logger): void {
   });
 }
 
-/** Closes a connection with too many pipelined requests: Node accepts them all, and buffers responses that are not read. */
+/** Closes a connection with too many pipelined requests, because Node accepts them all and buffers unread responses. */
 function limitPipelining(server: Server): void {
   const waiting = new WeakMap<Socket, number>();
   const count = (socket: Socket, more: number) => {
@@ -123,8 +123,8 @@ const single: Readonly<Record<number, string>> = {
 };
 
 /**
- * Refuses ambiguous headers: a proxy in front may have interpreted them differently. Node's parser itself refuses a repeated
- * `Content-Length`, one together with a `Transfer-Encoding`, folded lines, spaces before a colon and bare line feeds.
+ * Refuses ambiguous headers, because a proxy in front may have interpreted them differently. Node's parser itself refuses a
+ * repeated `Content-Length`, a `Content-Length` with a `Transfer-Encoding`, folded lines, spaces before a colon and bare line feeds.
  */
 function checkRequestHead(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersion } = request;

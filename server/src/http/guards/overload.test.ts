@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { LoadMonitor } from './overload.ts';
 
 describe('a load monitor', () => {
-  test('reports overload after three busy checks in a row, until a calm one', () => {
+  test('reports overload after three busy checks in a row, until a calm check', () => {
     const reported: boolean[] = [];
     const monitor = new LoadMonitor(({ isBehind }) => reported.push(isBehind));
     monitor.recordCpu(4_000);

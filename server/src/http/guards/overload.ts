@@ -13,16 +13,16 @@ import { UsageByUser } from './usage-by-user.ts';
 export interface Load {
   /** Little heap is left, even after a garbage collection. */
   readonly isMemoryShort: boolean;
-  /** For some time, this process has used seconds of CPU time between two checks. */
+  /** For several checks in a row, this process has used seconds of CPU time between two checks. */
   readonly isBehind: boolean;
 }
 
 export interface AdmissionLimits {
-  /** Graph operations that have no response yet, of all users and of each user. */
+  /** The maximum number of graph operations that have no response yet: of all users together, and of each user. */
   readonly operations: number;
   readonly operationsPerUser: number;
   /**
-   * Bytes of request bodies that have no response yet, and of unsent responses, of all users and of each user. The same limits
+   * The maximum number of bytes in request bodies that have no response yet and in unsent responses. The same limits
    * apply a second time to the requests of open operations on sockets and event streams.
    */
   readonly bodyBytes: number;
@@ -120,8 +120,8 @@ export class Admission {
   }
 
   /**
-   * A user may use no more than the amount that is left for others, so that several users together do not use everything. One
-   * response at a time is always possible for a user who reads: large responses of others can exceed the limit.
+   * A user may use no more than the amount that is left for others, so that several users together do not use everything. A
+   * user who reads can always have one response at a time, even if large responses of others exceed the limit.
    */
   #mayCompute(userId: string, computing: number): boolean {
     if (this.#load.isMemoryShort) return false;

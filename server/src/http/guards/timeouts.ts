@@ -16,7 +16,7 @@ export interface HttpTimeouts {
   readonly keepAliveMs: number;
   /** From a new connection to the end of the TLS handshake. */
   readonly handshakeMs: number;
-  /** How long a client may read nothing of a long response. */
+  /** How long a client may pause while it reads a long response. */
   readonly stalledResponseMs: number;
   /** How often Node and this file check the timeouts. */
   readonly checkEveryMs: number;
@@ -33,7 +33,7 @@ export const defaultTimeouts: HttpTimeouts = {
   checkEveryMs: 1_000,
 };
 
-/** Of the request line and all headers together. */
+/** The maximum size of the request line and all headers together. */
 const maxHeadBytes = 16 * 1024;
 
 /** The options of Node's HTTP server. */
@@ -85,6 +85,6 @@ export function closeSlowBodies(
 /** Closes the connection if the client reads nothing of the response for this time. */
 export function limitStall(response: ServerResponse, { stalledResponseMs }: HttpTimeouts): void {
   response.setTimeout(stalledResponseMs, () => response.destroy());
-  // Removed before Node sets the keep-alive timeout. A following pipelined request may take long.
+  // Removed before Node sets the keep-alive timeout, because a following pipelined request may take long.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }

@@ -62,7 +62,7 @@ class EventStream extends Readable implements LiveConnection {
   readonly #reply: FastifyReply;
   readonly #services: EventServices;
   #isPulling = false;
-  /** The latest result of the stream has been sent. */
+  /** Whether the latest result of the stream has been sent. */
   #isSent = false;
   #isOver = false;
 

@@ -36,7 +36,7 @@ export function addGraphRoute(app: FastifyInstance, services: HttpServices): voi
     (request, reply) =>
       acceptsEventStream(request.headers.accept) ? route.open(request, reply) : route.run(request, reply),
     {
-      // Before the body is read: only an authenticated client may send 32 MiB.
+      // Runs before the body is read, because only an authenticated client may send 32 MiB.
       onRequest: (request, reply, done) => {
         const viewer = sessions.authenticate(cachedBearer(request.raw), viewTokenOf(request.raw));
         request.viewer = viewer;
@@ -80,7 +80,7 @@ class GraphRoute {
     );
   }
 
-  /** A client that also accepts JSON gets events only from a subscription. */
+  /** If the client also accepts JSON, only a subscription gets an event stream. */
   open(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<FastifyReply | undefined> {
     const mediaType = acceptedMediaType(request.headers.accept);
     const viewer = request.viewer!;
@@ -126,7 +126,7 @@ class GraphRoute {
     };
   }
 
-  /** Returns nothing: Fastify would wait for a reply that is returned. */
+  /** Returns nothing, because Fastify would wait for a returned reply. */
   #send(reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType): undefined {
     const { isExecuted, text, bytes, retryAfterSeconds } = result;
     const payload = bytes?.() ?? text;
@@ -140,7 +140,7 @@ class GraphRoute {
       .send(payload);
   }
 
-  /** Counts a long response until it is sent or its connection is closed, and limits how long the client may not read. */
+  /** Counts a long response until it is sent or its connection is closed, and limits how long the client may pause. */
   #limitLong(reply: FastifyReply, { length }: string | Buffer): void {
     if (length <= longResponse) return;
     limitStall(reply.raw, this.#services.times);
@@ -148,7 +148,7 @@ class GraphRoute {
   }
 }
 
-/** The signal is aborted when the connection closes before all of the response is sent. */
+/** Returns a signal that is aborted if the connection closes before the whole response is sent. */
 function abortOnClose(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

@@ -32,14 +32,14 @@ export function addProbes(app: FastifyInstance, services: HttpServices): void {
   });
 }
 
-/** Only the checks without which no request can be served. Operators read the others. */
+/** Uses only the checks that every request depends on. The other checks are for operators. */
 function whyNotReady(isUp: boolean, { isStopping, findFault, keys }: HttpServices): string | undefined {
   if (isStopping()) return 'This node is stopping.';
   if (!isUp) return findFault() ?? 'The database does not respond.';
   return canSign(keys) ? undefined : 'This node cannot sign auth tokens.';
 }
 
-/** Without authentication, so the response names no file, no host and no other detail of the installation. */
+/** The response needs no authentication, so it names no file, no host and no other detail of the installation. */
 function publicDetails(checks: readonly HealthCheck[]): Pick<ProbeResponse, 'checks' | 'reasons'> {
   const reasons = checks.flatMap(({ name, isOk, summary }) => (isOk || !summary ? [] : [[name, summary]]));
   return {

@@ -36,7 +36,7 @@ function toKeySet(keys: readonly SigningKey[]): KeySet {
 }
 
 export function addIntrospection(app: FastifyInstance, { sessions, settings }: HttpServices): void {
-  /** The name and the password of the only service that may call it, separated by a colon. */
+  /** The name and the password of the only service that may call the endpoint, separated by a colon. */
   const client = settings.introspectionClient;
   const expected = client === undefined ? undefined : digestOf(client);
 

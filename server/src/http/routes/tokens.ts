@@ -53,7 +53,7 @@ function addRefresh(app: FastifyInstance, { sessions, activity }: HttpServices):
 function addLogout(app: FastifyInstance, { sessions }: HttpServices): void {
   const { status } = endpoints.logout.success;
 
-  // Contract §4 rule 1: the auth token takes precedence. With one, the body is not even parsed.
+  // Contract §4 rule 1: the auth token takes precedence. If the request has one, the body is not even parsed.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { WebSocket } from 'ws';
 import { FlowControlledSocket } from './flow-controlled-socket.ts';
 
-/** A socket whose frames are sent by `flushOne`. */
+/** A socket that sends a frame only when `flushOne` is called. */
 class StagedSocket extends EventEmitter {
   readonly OPEN = 1;
   readonly readyState = 1;

@@ -5,7 +5,7 @@
 
 import type { WebSocket } from 'ws';
 
-/** If exceeded, the server stops reading, because the client could only request more. */
+/** Beyond this limit, the server stops reading, because the client could only request more data. */
 const maxBufferedBytes = 2 ** 20;
 /** Many small frames need more memory than their bytes. */
 const maxPendingFrames = 1_000;
@@ -70,9 +70,9 @@ export class FlowControlledSocket {
     return new Promise((resolve) => this.write(message, resolve));
   }
 
-  /** Sends a text message. Calls back when it has left the process, or cannot be sent. */
+  /** Sends a text message. Calls back when the message has left the process, or cannot be sent. */
   write(message: string | Buffer, onLeft: () => void): void {
-    // Both the result and the message with it stay in memory.
+    // Both the result and the message around it stay in memory.
     const bytes = frameBytes + 2 * message.length;
     this.#socket.send(message, asText, (error) => {
       this.#onFlushed(bytes);

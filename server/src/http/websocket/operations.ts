@@ -22,7 +22,7 @@ interface SocketOperationsOptions {
   readonly services: HttpServices;
   readonly protocol: SocketProtocol;
   readonly socket: FlowControlledSocket;
-  /** Of the request that opened the socket. */
+  /** The id of the request that opened the socket. */
   readonly requestId: string;
   /** Called with errors that concern the whole connection. */
   readonly onFailure: (error: unknown) => void;
@@ -37,9 +37,9 @@ interface Operation {
   /** The beginning of each message with a result. */
   readonly start: Buffer;
   stream?: GraphStream;
-  /** The latest result of the stream has been sent. */
+  /** Whether the latest result of the stream has been sent. */
   isSent: boolean;
-  /** Nothing more is sent for it. */
+  /** If true, nothing more is sent for the operation. */
   isOver: boolean;
 }
 
@@ -57,7 +57,7 @@ export class SocketOperations {
     return this.#open.has(id);
   }
 
-  /** Whether a query or mutation is running, whose client expects one response. */
+  /** Whether a query or mutation is running, so that the client expects a response. */
   get isResponsePending(): boolean {
     return [...this.#open.values()].some(({ stream }) => !stream);
   }
@@ -68,7 +68,7 @@ export class SocketOperations {
     return new Set(found.filter((cursor) => cursor !== undefined));
   }
 
-  /** Ends all subscriptions at the furthest cursor. While changes arrive, their cursors would otherwise keep differing. */
+  /** Ends all subscriptions at the furthest cursor. Otherwise, their cursors would keep differing while changes arrive. */
   alignCursors(): void {
     const streams = [...this.#open.values()].flatMap(({ stream }) => stream ?? []);
     const furthest = Math.max(...streams.map(({ reached }) => reached));
@@ -136,7 +136,10 @@ export class SocketOperations {
     else if (!operation.isOver) await this.#sendResponse(operation, opened);
   }
 
-  /** Resolves when the stream has ended. Sends a result in memory without a promise: a change can concern thousands of sockets. */
+  /**
+   * Resolves when the stream has ended. A result in memory is sent without a promise, because a change can concern thousands of
+   * sockets.
+   */
   #sendStream(operation: Operation, stream: GraphStream): Promise<unknown> {
     operation.stream = stream;
     if (operation.isOver) return stream.return();
@@ -204,7 +207,7 @@ export class SocketOperations {
 
   #end(operation: Operation): void {
     this.#finish(operation);
-    // With a reason: otherwise Node creates an error with a stack for each of possibly thousands of operations.
+    // Passes a reason, because otherwise Node creates an error with a stack for each of possibly thousands of operations.
     operation.stopping.abort('stopped');
     operation.stream?.return().catch((error: unknown) => this.#options.onFailure(error));
   }

@@ -1,7 +1,6 @@
 /**
  * The two sub-protocols as data: the types of their messages and the rules in which they differ.
- * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; graphql-ws, the older:
- * https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+ * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; The older graphql-ws: https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
  */
 
 import type { GraphRequest } from '@espalier/contract';
@@ -27,13 +26,13 @@ export interface SocketProtocol {
   /** Type of the message with a result. */
   readonly resultType: string;
   readonly toErrorPayload: (errors: readonly GraphQLFormattedError[]) => unknown;
-  /** Type of the message with the reason for a rejected token, which precedes the close, if there is one. */
+  /** The type of the message that gives the reason for a rejected token before the close. Undefined if the protocol has none. */
   readonly connectionError: string | undefined;
-  /** Operations may be sent before the acknowledgement, and wait for it. */
+  /** Whether operations may be sent before the acknowledgement. They then wait for it. */
   readonly allowsEarlyStart: boolean;
-  /** A new operation replaces the one with the same id. */
+  /** Whether a new operation replaces an operation with the same id. */
   readonly replacesSameId: boolean;
-  /** The server may ping. */
+  /** Whether the server may ping. */
   readonly hasPing: boolean;
 }
 
@@ -101,7 +100,7 @@ export function startOfResult(id: string, { resultType }: SocketProtocol): Buffe
   return Buffer.from(`{"id":${JSON.stringify(id)},"type":"${resultType}","payload":`);
 }
 
-/** Builds bytes around a payload that is JSON already: ws needs longer for text, and equal payloads are only copied. */
+/** Builds bytes around a payload that is already JSON. ws takes longer for text, and equal payloads only have to be copied. */
 export function writeResult(start: Buffer, { text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer {
   const payload = bytes?.();
   const length = payload ? payload.length : Buffer.byteLength(text);

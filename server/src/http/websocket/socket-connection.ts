@@ -25,7 +25,7 @@ import { TokenLease } from '../token-lease.ts';
 export interface SocketOptions {
   readonly socket: WebSocket;
   readonly protocol: SocketProtocol;
-  /** The tokens in the headers of the upgrade. Those of `connection_init` replace them. */
+  /** The tokens in the headers of the upgrade. Tokens in `connection_init` replace them. */
   readonly authToken: string | undefined;
   readonly viewToken: string | undefined;
   readonly requestId: string;
@@ -80,7 +80,7 @@ export class SocketConnection implements LiveConnection {
     services.connections.add(this);
   }
 
-  /** `LiveConnections` calls it several times per second. It closes the socket when the token lease has ended. */
+  /** Closes the socket when the token lease has ended. `LiveConnections` calls this several times per second. */
   check(): void {
     if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initTimeoutMs) {
       this.#close('INIT_TIMEOUT');
@@ -95,7 +95,7 @@ export class SocketConnection implements LiveConnection {
     this.#socket.heartbeat();
   }
 
-  /** Waits for pending responses. The close reason contains a cursor if all subscriptions have reached the same one. */
+  /** Waits for pending responses. The close reason contains a cursor if all subscriptions have reached the same cursor. */
   end(mustEnd: boolean): boolean {
     this.#isServerStopping = true;
     const isPending = this.#phase === 'acknowledged' && this.#operations.isResponsePending;
@@ -129,7 +129,7 @@ export class SocketConnection implements LiveConnection {
         return this.#init(message.payload);
       case 'ping':
         this.#renew(message.payload);
-        // Without the payload, which may contain a token.
+        // Does not send the payload back, because it may contain a token.
         return this.#send({ type: 'pong' });
       case 'pong':
         return this.#renew(message.payload);
@@ -246,7 +246,7 @@ export class SocketConnection implements LiveConnection {
     this.#socket.close(closeCodes[name].code, isTooLong ? closeCodes[name].reason : reason);
   }
 
-  /** Ends the connection's work: before it closes the socket, or after the socket has closed or failed. */
+  /** Stops all operations, either before the socket is closed or after it has closed or failed. */
   #endWork(): void {
     this.#phase = 'closed';
     this.#waiting.length = 0;

@@ -157,8 +157,8 @@ export function isUpgrade(request: IncomingMessage): boolean {
 }
 
 /**
- * Browsers send the origin of the page that opens a socket, and check nothing themselves. Allowed are requests without an
- * origin (not from a browser), from the same host, and from the origins of the CORS setting.
+ * Browsers send the origin of the page that opens a socket, and check nothing themselves. Allows requests without an origin
+ * (not from a browser), from the same host, and from the origins of the CORS setting.
  */
 function isAllowedOrigin(request: FastifyRequest, corsOrigins: readonly string[]): boolean {
   const { origin, host } = request.headers;
