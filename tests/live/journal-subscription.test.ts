@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
       opened.push(client);
       client.start('1', subscription);
-      await eventually(async () => (await count()) === before + 1, 'the subscription has begun');
+      await eventually(async () => (await count()) === before + 1, 'the subscription has started');
       await tree.create('Later');
       const [entry] = await take(client, 1);
       assert.equal(entry!.kind, 'CREATE_FOLDER');

@@ -23,7 +23,7 @@ export class RawClient {
     const connection = await RawConnection.open(this.app.url);
     const response = await connection.exchange(text);
     connection.close();
-    assert.ok(response, `a response to ${JSON.stringify(text.slice(0, 80))}`);
+    assert.ok(response, `no response to ${JSON.stringify(text.slice(0, 80))}`);
     return response;
   }
 

@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
       const entries = await readFolderEntries(tree, start);
       received.push(...(await followTo(tree, received.at(-1)?.cursor ?? start, entries.at(-1)!.cursor)));
 
-      assert.ok(entries.length > reconnects, `only ${entries.length} changes`);
+      assert.ok(entries.length > reconnects, `there were only ${entries.length} changes`);
       assert.deepEqual(
         received,
         entries.map(({ kind: name, cursor, folderId }) => ({

@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
       await work();
       const elapsed = startProcessTimer();
       const result = await effect();
-      assert.ok(elapsed() < 1000, 'it took longer than a second');
+      assert.ok(elapsed() < 1000, 'the effect took longer than a second');
       return result;
     };
     /** Creates a user and connects this user to the other node. */

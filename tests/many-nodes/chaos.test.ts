@@ -29,7 +29,7 @@ describe(`${nodes} nodes under load on ${postgres.name}`, { timeout: 600_000 }, 
         'sessions ended',
         'reads',
       ]) {
-        assert.ok(tally.counts.get(name)! > 0, `${name}: none`);
+        assert.ok(tally.counts.get(name)! > 0, `the run counted no ${name}`);
       }
     },
   );

@@ -23,7 +23,7 @@ describe(`a node under load on ${sqlite.name}`, () => {
       'spent tokens tried again at the end',
       'ended sessions tried again at the end',
     ]) {
-      assert.ok(tally.counts.get(name)! > 0, `${name}: none`);
+      assert.ok(tally.counts.get(name)! > 0, `the run counted no ${name}`);
     }
   });
 });

@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
       for (;;) {
         const answer = await testbed.send('GET', '/readyz');
         if (answer.status === status) return answer;
-        assert.ok(performance.now() - start < 1_000, `never ${status}`);
+        assert.ok(performance.now() - start < 1_000, `/readyz never returned ${status}`);
       }
     };
 

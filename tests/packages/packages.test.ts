@@ -115,7 +115,7 @@ describe('packages', () => {
     assert.deepEqual(Object.keys(client.manifest.dependencies!), ['graphql-ws']);
     assert.equal(client.manifest.peerDependencies, undefined);
     const { length } = gzipSync(readFileSync(join(client.folder, 'dist/index.js')));
-    assert.ok(length < maxClientBytes, `${length} bytes`);
+    assert.ok(length < maxClientBytes, `the compressed client has ${length} bytes`);
     assert.doesNotMatch(readFileSync(join(client.folder, 'dist/index.js'), 'utf8'), /UTF-16|properties\./);
   });
 

@@ -60,7 +60,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     for (;;) {
       const { status } = await testbed.send('GET', '/readyz');
       if (status === expected) return;
-      assert.ok(performance.now() < deadline, `never ${expected}`);
+      assert.ok(performance.now() < deadline, `/readyz never returned ${expected}`);
       await sleep(50);
     }
   };
@@ -94,7 +94,7 @@ describe('a node that loses its database on PostgreSQL', () => {
       assertUnavailable(await testbed.query('{folder{name}}', graph.authToken));
     }
     // The first requests use open connections and fail with a different cause.
-    assert.ok(causes() - causesBefore <= 2, `${causes() - causesBefore} of 20`);
+    assert.ok(causes() - causesBefore <= 2, `${causes() - causesBefore} of 20 requests logged a cause`);
     const ready = await testbed.send('GET', '/readyz');
     assert.equal(ready.status, 503);
     assert.equal(problemOf(ready).code, 'UNAVAILABLE');

@@ -28,7 +28,7 @@ describe('test file groups', () => {
       groups.filter((group) => group.includes('tests/tree/tree-races.test.ts')),
       [['tests/tree/tree-races.test.ts']],
     );
-    assert.ok(groups.length < files.length / 2, `${groups.length} of ${files.length}`);
+    assert.ok(groups.length < files.length / 2, `${groups.length} groups for ${files.length} files`);
   });
 
   test('contain no other file if a file has hooks outside a suite or changes its process', () => {

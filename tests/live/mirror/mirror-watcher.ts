@@ -121,7 +121,7 @@ export class Watcher {
   #checkResync({ kind }: Change): void {
     const isFine = kind !== 'RESYNC' || this.#hasReconnected || this.pace === 'slow';
     this.#hasReconnected = false;
-    assert.ok(isFine, `${this.name}: RESYNC, although it was not behind`);
+    assert.ok(isFine, `${this.name}: received a RESYNC, although it was not behind`);
   }
 
   async #subscribe(): Promise<void> {

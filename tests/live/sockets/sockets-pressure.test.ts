@@ -129,7 +129,7 @@ describe('the operation limit of a socket', () => {
     assert.deepEqual(withoutRequestId(error!).extensions, { code: 'TOO_EXPENSIVE' });
     assert.match(error!.message, /5 open operations/);
     client.send({ id: '1', type: 'complete' });
-    await eventually(() => streams[0]!.hasEnded, 'the first ends');
+    await eventually(() => streams[0]!.hasEnded, 'the first subscription ends');
     client.start('7', 'subscription{a}');
     await eventually(() => streams.length === 6, 'a slot is free again');
     await client.close();

@@ -182,7 +182,7 @@ describe('a socket', () => {
       assert.deepEqual(await client.closed(), { code: 4500, reason: 'Internal server error' }, when);
       assert.deepEqual(client.unread, []);
       assert.ok(app.logLines.some((line) => line.includes(`secret of ${when}`)));
-      assert.notEqual(stream?.hasEnded, false, 'nothing is left running');
+      assert.notEqual(stream?.hasEnded, false, 'the stream has ended');
     }
   });
 
