@@ -74,7 +74,7 @@ describe(`durability on ${postgres.name}`, () => {
   for (const [code, message] of Object.entries({
     '53100': 'The disk of the database is full.',
     '25006': 'The database is read-only right now. Try again later.',
-    '53300': 'The database takes no more connections right now. Try again later.',
+    '53300': 'The database accepts no more connections right now. Try again later.',
     '42501': 'The server does not have permission to write to the database.',
     '53200': 'The database has run out of memory or of another resource.',
     '55P03': 'The database cannot be written right now. Try again later.',

@@ -46,7 +46,7 @@ export async function hasAccessChanged(
   return (await firstChange(reader, [access], range)) !== undefined;
 }
 
-/** Whether there are two changes, so that a comparison of the first and the last access misses the state in between. */
+/** Whether the access may have changed at least twice. Then a comparison of the first and the last access misses a state in between. */
 export async function hasAccessChangedTwice(
   reader: Reader,
   accesses: readonly Access[],

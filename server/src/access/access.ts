@@ -45,7 +45,7 @@ export class Access {
   /** The user and the user's groups. */
   readonly subjectIds: ReadonlySet<string>;
   readonly rootId: string;
-  /** Folders with a grant of NONE that lead to no visible folder. */
+  /** Folders with a grant of NONE that do not lead to a visible folder. */
   readonly hiddenIds: readonly string[];
   /** Folders with a grant of NONE that are passages. */
   readonly nameOnlyIds: readonly string[];
@@ -89,7 +89,7 @@ export class Access {
     return new Set([...this.#granted.keys(), ...this.#grantedInTrash.keys(), ...this.#passages]);
   }
 
-  /** Equal for users with the same rights everywhere. It does not depend on the user. */
+  /** Equal for all users with the same rights on every folder. */
   get rightsKey(): string {
     this.#rightsKey ??= createHash('sha256')
       .update(

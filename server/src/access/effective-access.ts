@@ -1,6 +1,6 @@
 /**
  * Everyone who has access to a folder, in the order of the user names. A page examines users in small batches. If few users can
- * have access, only these are examined, however many others there are.
+ * have access, only these are examined, regardless of the number of other users.
  */
 
 import { listUsers, userKey, type KeyedSlice, type User } from '../accounts/users.ts';

@@ -42,7 +42,7 @@ test('matches no password without a hash', async () => {
   assert.equal(await passwords.matches('', undefined, entry), false);
 });
 
-test('rejects a hash with Retry-After if the queue is full', async () => {
+test('rejects a request for a hash, with Retry-After, if the queue is full', async () => {
   const passwords = new Passwords({ maxConcurrent: 1, maxWaiting: 1 });
   const working = passwords.hash('first', entry);
   const waiting = passwords.matches('second', undefined, entry);
@@ -87,7 +87,7 @@ test('runs waiting hashes in order', async () => {
   assert.deepEqual(served, ['first', 'second', 'third', 'fourth']);
 });
 
-const refuses = (password: string, expected: RegExp, username = 'anna') =>
+const assertRefused = (password: string, expected: RegExp, username = 'anna') =>
   assert.rejects(requireGoodPassword(password, username), (error) => {
     assert.ok(error instanceof Refusal);
     assert.equal(error.code, 'BAD_INPUT');
@@ -106,7 +106,7 @@ test('requires 8 to 128 code points in NFC', async () => {
   ];
   for (const password of good) await requireGoodPassword(password, 'anna');
   for (const password of ['', 'walnut7', 'x'.repeat(129), '🌳'.repeat(7), 'e\u0301'.repeat(7)]) {
-    await refuses(password, /8 to 128 characters/);
+    await assertRefused(password, /8 to 128 characters/);
   }
 });
 
@@ -124,11 +124,11 @@ test('accepts any kind of character and requires none', async () => {
 });
 
 test('rejects ill-formed Unicode, which cannot be typed again', () =>
-  refuses('walnut72\ud800', /well-formed/));
+  assertRefused('walnut72\ud800', /well-formed/));
 
 test('rejects common passwords in any case', async () => {
   for (const password of ['password', 'PassWord', '12345678', 'qwertyuiop', 'trustno1', 'Baseball']) {
-    await refuses(password, /most common/);
+    await assertRefused(password, /most common/);
   }
 });
 
@@ -142,7 +142,7 @@ test('rejects short repeated or consecutive letters and digits', async () => {
     '87654321',
     'xyzxyzxyz',
   ]) {
-    await refuses(password, /most common/);
+    await assertRefused(password, /most common/);
   }
   for (const password of ['aaaaaaaaaaaaa', 'abcdefgj', '12341235', 'acegikmo']) {
     await requireGoodPassword(password, 'anna');
@@ -153,13 +153,13 @@ test('uses a sorted lower-case list with more than 10,000 passwords of the minim
   const listed = dictionary['passwords-common'].filter(({ length }) => length >= 8);
   assert.deepEqual(listed.slice(0, 4), ['password', '12345678', '123456789', 'baseball']);
   assert.ok(listed.every((password) => password === password.toLowerCase()));
-  await refuses(listed[9_999]!, /most common/);
+  await assertRefused(listed[9_999]!, /most common/);
   await requireGoodPassword(listed[10_000]!, 'anna');
 });
 
 test('rejects the user name as a password, in any case and composition', async () => {
-  await refuses('Annabelle', /user name/, 'annabelle');
-  await refuses('Zoe\u0308-and-Max', /user name/, 'zo\u00eb-AND-max');
+  await assertRefused('Annabelle', /user name/, 'annabelle');
+  await assertRefused('Zoe\u0308-and-Max', /user name/, 'zo\u00eb-AND-max');
   await requireGoodPassword('annabelle2', 'annabelle');
 });
 

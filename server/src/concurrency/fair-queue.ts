@@ -1,7 +1,7 @@
 /**
  * A semaphore that shares its permits fairly. Waiting jobs are grouped by key (for example a client address), and a
  * free permit goes to the keys in round-robin order; the jobs of one key alternate between subkeys in the same way. So
- * a key with one waiting job is served after at most one job of every other key, however many jobs those have.
+ * a key with one waiting job is served after at most one job of every other key, regardless of how many jobs those keys have.
  */
 
 export interface FairQueueOptions {
@@ -86,8 +86,8 @@ export class FairQueue {
   }
 
   /**
-   * A full queue makes room at the expense of the key with the most waiting jobs, so that a few keys cannot occupy
-   * the whole queue. A key never loses its only waiting job.
+   * A full queue makes room at the expense of the key with the most waiting jobs. So a few keys cannot occupy the
+   * whole queue. A key never loses its only waiting job.
    */
   #makeRoom(key: string): void {
     const { maxWaiting, maxWaitingPerKey, fullError } = this.#options;

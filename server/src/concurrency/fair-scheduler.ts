@@ -125,8 +125,8 @@ export class FairScheduler {
   }
 
   /**
-   * Like `run`, for a mutation. The time that it waits for the write lock or a password hash is not charged to the user, and the
-   * mutation does not count as one of the user's running tasks.
+   * Like `run`, for a mutation. Waiting for the write lock or a password hash is not charged to the user. The mutation does not
+   * count as one of the user's running tasks.
    */
   runWrite<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
     if (this.#isBusy) return this.schedule(userId, work, options, true);

@@ -6,7 +6,7 @@ import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
 import type { DatabaseFault, FaultOptions, WriteFailure } from './faults.ts';
 
-/** If a statement examines more rows than it returns, `rows` is their maximum number: time slices are limited by examined rows. */
+/** `rows` is the maximum number of rows that the statement examines, if it returns fewer. Time slices count examined rows. */
 export interface Reader {
   all<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R[]>;
   get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
@@ -60,7 +60,7 @@ export interface Database extends Reader {
   formatStatement(statement: Statement): string;
   /** Resolves when the commit is on the disk; rolls back if `work` throws. Runs `work` again after a collision. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** Runs a transaction after the changes before it, in all processes. On PostgreSQL, `transaction` does not wait for changes. */
+  /** Runs a transaction that waits for earlier changes of all processes. On PostgreSQL, `transaction` does not wait for changes. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
   /** How many changes of this process can share a commit. Further ones would only wait inside the database. */
   readonly maxConcurrentChanges: number;
@@ -72,7 +72,7 @@ export interface Database extends Reader {
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
   shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Calls the listener when an announced transaction may have been committed: immediately in this process, soon in others. */
+  /** Calls the listener when an announced transaction may have been committed: immediately after a commit of this process, soon after others. */
   onCommit(listener: () => void): void;
   /** False while notifications of other processes are lost. Their commits are then found by polling. */
   readonly receivesNotifications: boolean;

@@ -50,7 +50,7 @@ const descriptions = {
 
 export type WriteFailureReason = keyof typeof descriptions;
 
-/** The values of a metric label. */
+/** All reasons, which are also the values of a metric label. */
 export const writeFailureReasons = Object.keys(descriptions) as readonly WriteFailureReason[];
 
 export interface WriteFailure extends DatabaseFault {

@@ -16,7 +16,7 @@ interface QueueOptions {
 /** The transaction of the database that several queued transactions share. */
 export interface SharedTransaction {
   readonly transaction: Transaction;
-  /** Called before each queued transaction, so that it can be rolled back alone. Not for the first: its failure rolls back everything. */
+  /** Called before each queued transaction except the first, so that `undo` can roll it back alone. */
   savepoint(): void;
   release(): void;
   /** Rolls back to the savepoint after an error. Returns false if the whole transaction is lost. */

@@ -5,7 +5,7 @@ import { sql } from './statement.ts';
 
 /**
  * `copying` marks the destination of an unfinished copy of an installation. `cursorKey` encrypts cursors that contain a
- * confidential position. `write-test` is inserted and deleted in one transaction, so it is never committed.
+ * confidential position. `write-test` is inserted and deleted in one transaction, so no other transaction sees it.
  */
 type InstallationValueName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
 

@@ -14,7 +14,7 @@ interface ReadinessOptions {
   readonly recheckFault: () => Promise<void>;
   /** Called when the result changes, with the cause of a failure. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
-  /** By default, the sum of both times is below two seconds, so that load balancers switch to another node in that time. */
+  /** By default, `timeoutMs` and `cacheMs` are less than two seconds together, so that load balancers soon use another node. */
   readonly timeoutMs?: number;
   readonly cacheMs?: number;
 }

@@ -200,6 +200,6 @@ export function isRowId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
 
-/** Ids that no row has: they sort before and after all others. */
+/** Two ids that no row has: the first sorts before all others, the last after them. */
 export const firstId = '00000000-0000-0000-0000-000000000000';
 export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

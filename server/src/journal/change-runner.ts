@@ -1,6 +1,6 @@
 /**
  * Runs the changes that viewers request, fairly by user. Each change runs in one transaction under the lock of the journal, with
- * the viewer's rights at that moment, and only once for each idempotency key.
+ * the viewer's rights at that moment. An idempotency key prevents a second run.
  */
 
 import type { Clock } from '../clock.ts';

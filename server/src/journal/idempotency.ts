@@ -1,6 +1,6 @@
 /**
  * Idempotency keys: if a client sends a change again under the same key, because the response was lost, the change is not made
- * again. The stored result is part of the change's own transaction. The key and the input are stored only as keyed digests.
+ * again. The result is stored in the change's own transaction. The key and the input are stored only as keyed digests.
  */
 
 import { createHmac } from 'node:crypto';

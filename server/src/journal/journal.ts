@@ -1,6 +1,6 @@
 /**
- * The journal of changes to the tree, rights and accounts. Every change first locks the journal's counter, and only then
- * reads the data that it changes, so two changes never rely on the same old state. The counter numbers the entries: their
+ * The journal of changes to the tree, rights and accounts. Every change locks the journal's counter before it reads the
+ * data that it changes. So two changes never rely on the same old state. The counter numbers the entries: their
  * order is the order of the commits, without gaps.
  */
 
@@ -29,7 +29,7 @@ export interface NewEntry extends ChangeOrigin {
   readonly oldPathIds?: readonly string[];
   /** The path of the folder as text. */
   readonly path?: string | undefined;
-  /** The path before a move or a new name. */
+  /** The path before a move or a rename. */
   readonly formerPath?: string | undefined;
   readonly before?: Details;
   readonly after?: Details;

@@ -78,7 +78,7 @@ export function toFault(error: unknown): unknown {
 const damagedMessage = 'The database is damaged, and must be restored from a backup.';
 
 function messageFor(fault: PostgresFault): string | undefined {
-  if (fault.code === '53300') return 'The database takes no more connections right now. Try again later.';
+  if (fault.code === '53300') return 'The database accepts no more connections right now. Try again later.';
   if (fault.isDamage) return damagedMessage;
   const reason = writeFailureReason(fault);
   return reason && summaryOf(reason);

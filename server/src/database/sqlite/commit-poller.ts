@@ -1,8 +1,7 @@
 /**
- * Calls listeners when any process has changed the file. It uses a spare connection in two ways: it polls for commits of other
- * processes, and between polls its open read transaction holds the read lock, which makes the reads of this process cheaper. SQLite
- * takes a lock for each statement that reads, which costs more than finding a row, unless another connection of the process holds
- * the same lock already.
+ * Calls listeners when any process has changed the file. A spare connection polls for commits of other processes. Between polls,
+ * its open read transaction holds the read lock, which makes the reads of this process cheaper. Without this lock, SQLite would
+ * take a lock for each statement that reads, which costs more than finding a row.
  */
 
 import type { Database as Connection } from 'better-sqlite3';

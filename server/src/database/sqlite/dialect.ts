@@ -150,7 +150,7 @@ function rowCreator(names: readonly string[]): (values: readonly unknown[]) => R
 }
 
 /**
- * SQLite reads the value of a limit parameter and plans the statement again for each new value, which costs three times as
+ * SQLite reads the value of a limit parameter and plans the statement again for each new value. That costs three times as
  * much as reading a page of a list. SQLite does not do so for an expression.
  */
 function hideLimits(text: string): string {

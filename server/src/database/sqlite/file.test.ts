@@ -54,7 +54,7 @@ describe('a new file', () => {
     assert.deepEqual(logged, []);
   });
 
-  test('is on the disk with every folder that was created for it before it is opened', async () => {
+  test('is synced to the disk, with every folder that was created for it, before it is opened', async () => {
     const synced: string[] = [];
     const { fsyncSync } = fs;
     mock.method(fs, 'fsyncSync', (descriptor: number) => {

@@ -217,13 +217,13 @@ describe('an open database', () => {
 });
 
 describe('opening', () => {
-  const refusedWith = (message: RegExp) =>
+  const assertRefused = (message: RegExp) =>
     assert.rejects(open, (error) => error instanceof StartError && message.test(error.message));
   const runOutside = (text: string) => new BetterSqlite(file).exec(text).close();
 
   beforeEach(() => (file = join(folder, 'espalier.db')));
 
-  test('finds the committed data of an earlier process', async () => {
+  test('finds the data that was committed before the database was closed', async () => {
     for (const expected of [0, 1]) {
       database = await open();
       const count = sql<object, { count: number }>`select count(*) as count from settings`;
@@ -248,13 +248,13 @@ describe('opening', () => {
   test('refuses a file that is not a database, and leaves it unchanged', async () => {
     writeFileSync(file, 'Dear diary, '.repeat(500));
     const { size } = statSync(file);
-    await refusedWith(/espalier\.db cannot be used: it is not a SQLite database\.$/);
+    await assertRefused(/espalier\.db cannot be used: it is not a SQLite database\.$/);
     assert.equal(statSync(file).size, size);
   });
 
   test('refuses a database of another program, and keeps its tables', async () => {
     runOutside('create table recipes (id integer primary key)');
-    await refusedWith(/belongs to another program/);
+    await assertRefused(/belongs to another program/);
     const other = new BetterSqlite(file);
     assert.deepEqual(other.prepare('select name from sqlite_schema').pluck().all(), ['recipes']);
     assert.equal(other.pragma('journal_mode', { simple: true }), 'delete');
@@ -265,7 +265,7 @@ describe('opening', () => {
     await (await open()).close();
     const other = new BetterSqlite(file);
     other.exec('begin exclusive');
-    await refusedWith(/cannot be prepared: database is locked/);
+    await assertRefused(/cannot be prepared: database is locked/);
     other.close();
   });
 
@@ -273,17 +273,17 @@ describe('opening', () => {
     await (await open()).close();
     const next = migrations.length + 1;
     runOutside(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
-    await refusedWith(
+    await assertRefused(
       new RegExp(`newer Espalier \\(schema ${next}; this program has ${migrations.length}\\)`),
     );
   });
 
   test('refuses a path where no file can be created', async () => {
     file = folder;
-    await refusedWith(/^Cannot open the database file .*: it is a folder\.$/);
+    await assertRefused(/^Cannot open the database file .*: it is a folder\.$/);
     writeFileSync(join(folder, 'plain'), '');
     file = join(folder, 'plain', 'espalier.db');
-    await refusedWith(/^Cannot open the database file/);
+    await assertRefused(/^Cannot open the database file/);
   });
 
   test('refuses a URL with an unknown scheme', async () => {

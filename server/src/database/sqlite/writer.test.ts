@@ -52,7 +52,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'b', 'c']);
   });
 
-  test('fail one by one: only the writes of the failed one are rolled back', async () => {
+  test('fail individually: only the writes of a failed transaction are rolled back', async () => {
     const failing = (id: string) =>
       database.transaction(async (t) => {
         await t.run(insert, { id, shelf: 'A' });

@@ -65,7 +65,7 @@ describe('the process that makes a backup', () => {
       () => child as unknown as ChildProcess,
     );
     making.catch(() => undefined);
-    return { making, pass: (ms: number) => context.mock.timers.tick(ms) };
+    return { making, advance: (ms: number) => context.mock.timers.tick(ms) };
   };
   const stoppedAfter = (minutes: number) => (error: unknown) => {
     assert.ok(error instanceof StartError);
@@ -74,20 +74,20 @@ describe('the process that makes a backup', () => {
   };
 
   test('is stopped after ten minutes without progress, and then killed', async (context) => {
-    const { making, pass } = start(context);
-    pass(10 * minuteMs - 1);
+    const { making, advance } = start(context);
+    advance(10 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
-    pass(1);
+    advance(1);
     assert.deepEqual(child.ends, ['disconnect']);
-    pass(1_000);
+    advance(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
     await assert.rejects(making, stoppedAfter(10));
   });
 
   test('has no time limit while it reports progress', async (context) => {
-    const { making, pass } = start(context);
+    const { making, advance } = start(context);
     for (let round = 0; round < 100; round++) {
-      pass(9 * minuteMs);
+      advance(9 * minuteMs);
       child.report({ progress: 'copy' });
     }
     assert.deepEqual(child.ends, []);
@@ -95,26 +95,26 @@ describe('the process that makes a backup', () => {
     child.disconnect();
     child.emit('exit', 0, null);
     assert.deepEqual(await making, made);
-    pass(24 * 60 * minuteMs);
+    advance(24 * 60 * minuteMs);
     assert.deepEqual(child.ends, ['disconnect']);
   });
 
   test('has ten more minutes for each 600 MB of a check, which reports no progress', async (context) => {
-    const { making, pass } = start(context);
+    const { making, advance } = start(context);
     child.report({ progress: 'check' });
-    pass(20 * minuteMs - 1);
+    advance(20 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
-    pass(1);
-    pass(1_000);
+    advance(1);
+    advance(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
     await assert.rejects(making, stoppedAfter(20));
   });
 
   test('rejects with the reason of the signal when the server stops it', async (context) => {
     const stopping = new AbortController();
-    const { making, pass } = start(context, stopping.signal);
+    const { making, advance } = start(context, stopping.signal);
     stopping.abort();
-    pass(1_000);
+    advance(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
     await assert.rejects(making, { name: 'AbortError' });
   });

@@ -86,7 +86,7 @@ function damaged(from: string, finding: string): StartError {
 
 /** The contents of a database file of any version. */
 export interface FileContents {
-  /** The number of migrations that it has. */
+  /** The number of migrations that were applied to it. */
   readonly schema: number;
   /** Including the trash. */
   readonly folders: number;
