@@ -243,7 +243,7 @@ for (const kind of databaseKinds) {
       const now = await readCursor();
       const index = fromJournalCursor(now, 'after');
       for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
-        const error = await tree.refusal(changesPage, { after });
+        const error = await tree.readError(changesPage, { after });
         assert.equal(error.extensions.code, 'BAD_INPUT');
         assert.match(error.message, /cursor/);
       }
@@ -282,7 +282,7 @@ for (const kind of databaseKinds) {
     test('reject a folder that the viewer does not see', async () => {
       const closed = await tree.create('Locked');
       const { authToken } = await tree.person({});
-      const error = await tree.refusal(changesPage, { under: closed }, authToken);
+      const error = await tree.readError(changesPage, { under: closed }, authToken);
       assert.equal(error.extensions.code, 'NOT_FOUND');
     });
   });

@@ -290,8 +290,8 @@ for (const kind of databaseKinds) {
     test('has no entry for a refused or empty change, and no gap in its numbers', async () => {
       const id = await tree.create('Still');
       const entries = await recordEntries(async () => {
-        await tree.refused('createFolder', { name: 'Still' });
-        await tree.refused('moveFolder', { id: rootId, parentId: id });
+        await tree.readMutationError('createFolder', { name: 'Still' });
+        await tree.readMutationError('moveFolder', { id: rootId, parentId: id });
         await tree.mutate('updateFolder', { id, name: 'Still' });
         await tree.mutate('moveFolder', { id, parentId: rootId });
         await tree.mutate('moveFolder', { id, parentId: rootId, dryRun: true });
@@ -367,7 +367,7 @@ for (const kind of databaseKinds) {
 
     test('is for administrators only', async () => {
       const { authToken } = await tree.person({ [rootId]: 'MANAGE' });
-      const error = await tree.refusal('{journal{totalCount}}', {}, authToken);
+      const error = await tree.readError('{journal{totalCount}}', {}, authToken);
       assert.equal(error.extensions.code, 'FORBIDDEN');
     });
 

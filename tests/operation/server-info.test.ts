@@ -158,7 +158,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(minutes[1], { at, ...counted });
       assert.equal(liveSessions, 2);
       for (const wrong of [0, -1, 61]) {
-        const { extensions } = await tree.refusal(`{server{activity(minutes: ${wrong}){sockets}}}`);
+        const { extensions } = await tree.readError(`{server{activity(minutes: ${wrong}){sockets}}}`);
         assert.equal(extensions.code, 'BAD_INPUT');
       }
     });
@@ -183,7 +183,7 @@ for (const kind of databaseKinds) {
 
     test('is available to administrators only', async () => {
       const { authToken } = await tree.person({});
-      const { extensions } = await tree.refusal('{server{version}}', {}, authToken);
+      const { extensions } = await tree.readError('{server{version}}', {}, authToken);
       assert.equal(extensions.code, 'FORBIDDEN');
     });
   });

@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
           for (const title of ['two', 'three']) await tree.mutate('updateFolder', { id, title });
           const input = inputOf(id, other);
           for (const expectedVersion of [2, 4, 0, -1, 2_147_483_647]) {
-            const error = await tree.refused(name, { ...input, expectedVersion });
+            const error = await tree.readMutationError(name, { ...input, expectedVersion });
             assert.deepEqual(error.extensions, { code: 'CONFLICT', version: 3 });
             assert.match(error.message, new RegExp(`version is 3, not ${expectedVersion}`));
           }
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
           '{trash(first: 1){items{folderId version}}}',
         );
         assert.deepEqual(trash.items, [{ folderId: id, version: 2 }]);
-        const error = await tree.refused('restoreFolder', { id, expectedVersion: 1 });
+        const error = await tree.readMutationError('restoreFolder', { id, expectedVersion: 1 });
         assert.deepEqual(error.extensions, { code: 'CONFLICT', version: 2 });
         await tree.mutate('restoreFolder', { id, expectedVersion: 2 });
         assert.equal(await tree.version(id), 3);
@@ -62,7 +62,11 @@ for (const kind of databaseKinds) {
       test('is not revealed to a user who may not write', async () => {
         const id = await tree.create('Not theirs');
         const { authToken } = await tree.person({ [id]: 'READ' });
-        const error = await tree.refused('updateFolder', { id, title: 'x', expectedVersion: 7 }, authToken);
+        const error = await tree.readMutationError(
+          'updateFolder',
+          { id, title: 'x', expectedVersion: 7 },
+          authToken,
+        );
         assert.deepEqual(error.extensions, { code: 'FORBIDDEN' });
       });
     });
@@ -76,7 +80,7 @@ for (const kind of databaseKinds) {
       });
 
       const assertTooDeep = async (name: string, input: Variables) => {
-        const error = await tree.refused(name, input);
+        const error = await tree.readMutationError(name, input);
         assert.equal(error.extensions.code, 'BAD_INPUT', name);
         assert.match(error.message, /256 levels deep/);
       };

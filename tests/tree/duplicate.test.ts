@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
       return (await tree.query<{ exportFolders: ListedFolder[] }>(query, { id })).exportFolders;
     };
     const refusalCode = async (input: Variables, authToken?: string) =>
-      (await tree.refused('duplicateFolder', input, authToken)).extensions.code;
+      (await tree.readMutationError('duplicateFolder', input, authToken)).extensions.code;
 
     test('contains the folder and its descendants with all texts, and leaves the original unchanged', async () => {
       const parent = await tree.create('Studio');
@@ -248,7 +248,7 @@ for (const kind of databaseKinds) {
         const own = await TreeTestbed.start(kind);
         try {
           const [rootId, to] = [await own.idOf('/'), await own.create('All')];
-          const error = await own.refused('duplicateFolder', { id: rootId });
+          const error = await own.readMutationError('duplicateFolder', { id: rootId });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, /`parentId`/);
           await own.mutate('duplicateFolder', { id: rootId, parentId: to, name: 'Everything' });
@@ -266,7 +266,7 @@ for (const kind of databaseKinds) {
         assert.equal(await refusalCode({ id: each }), 'NOT_FOUND', each.slice(0, 50));
         assert.equal(await refusalCode({ id, parentId: each }), 'NOT_FOUND', each.slice(0, 50));
       }
-      const error = await tree.refused('duplicateFolder', { id, expectedVersion: 9 });
+      const error = await tree.readMutationError('duplicateFolder', { id, expectedVersion: 9 });
       assert.deepEqual([error.extensions.code, error.extensions['version']], ['CONFLICT', 1]);
     });
 
@@ -280,7 +280,7 @@ for (const kind of databaseKinds) {
           ),
           large,
         );
-        const error = await tree.refusal(
+        const error = await tree.readError(
           'mutation($id: ID!){duplicateFolder(input: {id: $id}){__typename}}',
           {
             id: large,
@@ -293,7 +293,7 @@ for (const kind of databaseKinds) {
         const long = await tree.create('Long');
         const description = 'é'.repeat(9_000);
         for (let index = 0; index < 12; index++) await tree.create(`${index}`, long, { description });
-        const tooLong = await tree.refusal(
+        const tooLong = await tree.readError(
           'mutation($id: ID!){duplicateFolder(input: {id: $id}){__typename}}',
           {
             id: long,
@@ -307,7 +307,7 @@ for (const kind of databaseKinds) {
         const deep = await tree.create('Deep');
         await tree.import([path], deep);
         const parentId = await tree.idOf(`/Deep/${path.split('/').slice(0, 60).join('/')}`);
-        const tooDeep = await tree.refused('duplicateFolder', { id: deep, parentId });
+        const tooDeep = await tree.readMutationError('duplicateFolder', { id: deep, parentId });
         assert.equal(tooDeep.extensions.code, 'BAD_INPUT');
         assert.match(tooDeep.message, /at most 256 levels/);
         await tree.delete(deep);

@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
         ['a', 'a/b', 'd'],
       );
       for (const depth of [0, -1]) {
-        assert.equal((await tree.refusal(exportQuery, { id, depth })).extensions.code, 'BAD_INPUT');
+        assert.equal((await tree.readError(exportQuery, { id, depth })).extensions.code, 'BAD_INPUT');
       }
     });
 
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
           { list: [{ path: 'x/'.repeat(51) }] },
           { tree: paths.map(({ path }) => ({ name: path })) },
         ]) {
-          const { extensions, message } = await small.refused('importFolders', input);
+          const { extensions, message } = await small.readMutationError('importFolders', input);
           assert.deepEqual(extensions, {
             code: 'TOO_EXPENSIVE',
             field: 'importFolders',
@@ -84,7 +84,7 @@ for (const kind of databaseKinds) {
         assert.equal(await small.import(numbered(10, (index) => `third ${index}`)), 10);
         assert.equal((await small.paths()).length, 60);
         await small.create('one more');
-        const { extensions } = await small.refusal('{exportFolders{path}}');
+        const { extensions } = await small.readError('{exportFolders{path}}');
         assert.deepEqual(extensions, {
           code: 'TOO_EXPENSIVE',
           field: 'exportFolders',

@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       });
       await Promise.all(all);
       assert.equal(counter.open, 0);
-      assert.ok(counter.max <= maxSnapshots, `${counter.max} snapshots at once`);
+      assert.ok(counter.max <= maxSnapshots, `${counter.max} snapshots were open together`);
     });
   });
 }

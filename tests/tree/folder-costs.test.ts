@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
     const floor = (number: number) => tree.idOf(`/House/Floor ${number}`);
     const readCost = async (selection: string, id: string, authToken?: string) => {
       const query = `query($id: ID){folder(id: $id){${selection}}}`;
-      const { extensions } = await tree.refusal(query, { id }, authToken);
+      const { extensions } = await tree.readError(query, { id }, authToken);
       const { code, cost } = extensions as { code: string; cost?: number };
       assert.equal(code, 'TOO_EXPENSIVE', selection);
       return cost;

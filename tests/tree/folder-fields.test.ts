@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
         const id = await tree.create('long', undefined, maximal);
         assert.deepEqual(await read(id), { ...maximal, properties: {} });
         for (const [field, text] of Object.entries(maximal)) {
-          const error = await tree.refused('updateFolder', { id, [field]: `${text}x` });
+          const error = await tree.readMutationError('updateFolder', { id, [field]: `${text}x` });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, new RegExp(`${field}.*at most`));
         }
@@ -75,10 +75,10 @@ for (const kind of databaseKinds) {
           { description: '\udc00\ud800' },
         ];
         for (const input of refused) {
-          const { extensions } = await tree.refused('updateFolder', { id, ...input });
+          const { extensions } = await tree.readMutationError('updateFolder', { id, ...input });
           assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(input));
           assert.equal(
-            (await tree.refused('createFolder', { name: 'new', ...input })).extensions.code,
+            (await tree.readMutationError('createFolder', { name: 'new', ...input })).extensions.code,
             'BAD_INPUT',
           );
         }
@@ -131,7 +131,10 @@ for (const kind of databaseKinds) {
         const id = await tree.create('large', undefined, { properties: createObjectOfSize(16 * 1024) });
         assert.deepEqual((await read(id)).properties, createObjectOfSize(16 * 1024));
         for (const bytes of [16 * 1024 + 1, 1_000_000]) {
-          const error = await tree.refused('updateFolder', { id, properties: createObjectOfSize(bytes) });
+          const error = await tree.readMutationError('updateFolder', {
+            id,
+            properties: createObjectOfSize(bytes),
+          });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, /16384 bytes/);
         }
@@ -163,7 +166,7 @@ for (const kind of databaseKinds) {
           { list: [{ deep: `a${loneSurrogate}` }] },
         ];
         for (const properties of refused) {
-          const { extensions } = await tree.refused('createFolder', { name: 'new', properties });
+          const { extensions } = await tree.readMutationError('createFolder', { name: 'new', properties });
           assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(properties));
         }
       });

@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
           ),
         ),
       );
-      const error = await tree.refusal('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{id}}}', {
+      const error = await tree.readError('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{id}}}', {
         id,
       });
       assert.equal(error.extensions.code, 'NOT_FOUND');

@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
     const merge = (input: Variables, authToken?: string) =>
       tree.mutate<Counts>('importFolders', { onExisting: 'UPDATE', ...input }, countFields, authToken);
     const refusal = (input: Variables, authToken?: string) =>
-      tree.refused('importFolders', { onExisting: 'UPDATE', ...input }, authToken);
+      tree.readMutationError('importFolders', { onExisting: 'UPDATE', ...input }, authToken);
     /** Sends a merge with an idempotency key. */
     const send = async (input: Variables, selection: string, key: string) => {
       const variables = { input: { onExisting: 'UPDATE', ...input } };

@@ -1,4 +1,4 @@
-/** Imports many folders at once, all or none. */
+/** Imports many folders in one step, all or none. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const refusal = async (input: Record<string, unknown>) => tree.refused('importFolders', input);
+    const refusal = async (input: Record<string, unknown>) => tree.readMutationError('importFolders', input);
     const exportFolder = async (id: string) =>
       (await tree.query<{ exportFolders: ListedFolder[] }>(exportQuery, { id })).exportFolders;
 
@@ -182,7 +182,7 @@ for (const kind of databaseKinds) {
         const writer = await tree.person({ [id]: 'WRITE' });
         const input = { parentId: id, list: spread(1_200, 'brick').map((path) => ({ path })) };
         assert.equal(
-          (await tree.refused('importFolders', input, reader.authToken)).extensions.code,
+          (await tree.readMutationError('importFolders', input, reader.authToken)).extensions.code,
           'FORBIDDEN',
         );
         assert.equal(await tree.outcome('importFolders', input, writer.authToken), 'OK');
@@ -292,9 +292,9 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('shard'), []);
         for (const id of [ids[0]!, ids.at(-1)!]) {
           assert.equal(await tree.find(id, 'id'), null);
-          assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
+          assert.equal((await tree.readMutationError('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
           assert.equal(
-            (await tree.refused('createFolder', { parentId: id, name: 'x' })).extensions.code,
+            (await tree.readMutationError('createFolder', { parentId: id, name: 'x' })).extensions.code,
             'NOT_FOUND',
           );
         }

@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     };
     const names = async (authToken?: string) => (await trash(authToken)).map(({ name }) => name);
     const refusalCode = async (id: string, authToken?: string) =>
-      (await tree.refused('purgeFolder', { id }, authToken)).extensions.code;
+      (await tree.readMutationError('purgeFolder', { id }, authToken)).extensions.code;
     const emptyTrash = async (input: object = {}, authToken?: string) =>
       (await tree.mutate<{ folderCount: number }>('emptyTrash', { ...input }, 'folderCount', authToken))
         .folderCount;
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       );
       assert.equal(folderCount, 1);
       assert.deepEqual(await names(), []);
-      assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
+      assert.equal((await tree.readMutationError('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
       assert.equal(await refusalCode(id), 'NOT_FOUND');
       assert.deepEqual(await journalOf(id), [
         { by: { username }, path: '/Cellar/Barrel', before: { name: 'Barrel' } },

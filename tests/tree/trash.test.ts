@@ -134,7 +134,7 @@ for (const kind of databaseKinds) {
           { after: '' },
           { after: folder.folders.pageInfo.endCursor ?? 'x' },
         ]) {
-          assert.equal((await tree.refusal(trashQuery, variables)).extensions.code, 'BAD_INPUT');
+          assert.equal((await tree.readError(trashQuery, variables)).extensions.code, 'BAD_INPUT');
         }
       });
 
@@ -150,12 +150,12 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await names(owner.authToken), []);
         for (const { authToken } of [reader, owner]) {
           assert.equal(
-            (await tree.refused('restoreFolder', { id: theirs }, authToken)).extensions.code,
+            (await tree.readMutationError('restoreFolder', { id: theirs }, authToken)).extensions.code,
             'NOT_FOUND',
           );
         }
         assert.equal(
-          (await tree.refused('restoreFolder', { id: closed }, writer.authToken)).extensions.code,
+          (await tree.readMutationError('restoreFolder', { id: closed }, writer.authToken)).extensions.code,
           'NOT_FOUND',
         );
         assert.equal(await tree.outcome('restoreFolder', { id: theirs }, writer.authToken), 'OK');
@@ -181,13 +181,16 @@ for (const kind of databaseKinds) {
             ['grantAccess', { folderId: each, userId: (await tree.person({})).id, level: 'READ' }],
           ];
           for (const [name, input] of inputs) {
-            const { extensions } = await tree.refused(name, { ...input });
+            const { extensions } = await tree.readMutationError(name, { ...input });
             assert.equal(extensions.code, 'NOT_FOUND', name);
           }
-          const { extensions } = await tree.refusal(`{exportFolders(id: "${each}"){path}}`);
+          const { extensions } = await tree.readError(`{exportFolders(id: "${each}"){path}}`);
           assert.equal(extensions.code, 'NOT_FOUND');
         }
-        assert.equal((await tree.refused('restoreFolder', { id: inside })).extensions.code, 'NOT_FOUND');
+        assert.equal(
+          (await tree.readMutationError('restoreFolder', { id: inside })).extensions.code,
+          'NOT_FOUND',
+        );
         for (const path of ['/Buried', '/Buried/Treasure']) {
           assert.deepEqual(await tree.query('query($path: String){folder(path: $path){id}}', { path }), {
             folder: null,
@@ -217,17 +220,20 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.find(top, 'folders{totalCount}'), { folders: { totalCount: 1 } });
         assert.deepEqual(await tree.find(inside, 'accessLevel', authToken), { accessLevel: 'WRITE' });
         assert.ok(!(await names()).includes('Attic'));
-        assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
+        assert.equal((await tree.readMutationError('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
       });
 
       test('requires another name if the old one is taken', async () => {
         const [top, id] = (await tree.createChain(['Row', 'Seat', 'Cushion'])) as [string, string];
         await tree.delete(id);
         await tree.create('Seat', top);
-        const error = await tree.refused('restoreFolder', { id });
+        const error = await tree.readMutationError('restoreFolder', { id });
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.match(error.message, /"Seat" is already in use/);
-        assert.equal((await tree.refused('restoreFolder', { id, name: 'Seat' })).extensions.code, 'CONFLICT');
+        assert.equal(
+          (await tree.readMutationError('restoreFolder', { id, name: 'Seat' })).extensions.code,
+          'CONFLICT',
+        );
         await tree.mutate('restoreFolder', { id, name: 'Seat 2' });
         assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);
       });
@@ -242,11 +248,11 @@ for (const kind of databaseKinds) {
         await tree.delete(leaf);
         await tree.delete(inner);
         await tree.delete(outer);
-        const error = await tree.refused('restoreFolder', { id: leaf });
+        const error = await tree.readMutationError('restoreFolder', { id: leaf });
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.match(error.message, /parentId/);
         assert.equal(
-          (await tree.refused('restoreFolder', { id: leaf, parentId: inner })).extensions.code,
+          (await tree.readMutationError('restoreFolder', { id: leaf, parentId: inner })).extensions.code,
           'NOT_FOUND',
         );
         await tree.mutate('restoreFolder', { id: leaf, parentId: other });
@@ -260,11 +266,11 @@ for (const kind of databaseKinds) {
         const [from, id] = (await tree.createChain(['Origin', 'Chest'])) as [string, string];
         const [readable, managed] = [await tree.create('Readable'), await tree.create('Managed')];
         const { authToken } = await tree.person({ [from]: 'WRITE', [readable]: 'READ', [managed]: 'MANAGE' });
-        const move = await tree.refused('moveFolder', { id, parentId: managed }, authToken);
+        const move = await tree.readMutationError('moveFolder', { id, parentId: managed }, authToken);
         assert.equal(move.extensions.code, 'FORBIDDEN');
         await tree.delete(id);
         for (const parentId of [readable, managed]) {
-          const { extensions } = await tree.refused('restoreFolder', { id, parentId }, authToken);
+          const { extensions } = await tree.readMutationError('restoreFolder', { id, parentId }, authToken);
           assert.equal(extensions.code, 'FORBIDDEN');
         }
       });
@@ -281,12 +287,18 @@ for (const kind of databaseKinds) {
           await short.testbed.purge();
           await short.mutate('restoreFolder', { id: restored });
           short.testbed.clock.advanceSeconds(1);
-          assert.equal((await short.refused('restoreFolder', { id: purged })).extensions.code, 'NOT_FOUND');
+          assert.equal(
+            (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
+            'NOT_FOUND',
+          );
           assert.deepEqual(await short.query('{trash{items{folderId}}}'), { trash: { items: [] } });
           const { folders } = await countRows(short.testbed.database.url);
           await short.testbed.purge();
           assert.equal((await countRows(short.testbed.database.url)).folders, folders - 1);
-          assert.equal((await short.refused('restoreFolder', { id: purged })).extensions.code, 'NOT_FOUND');
+          assert.equal(
+            (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
+            'NOT_FOUND',
+          );
           assert.deepEqual(await short.paths(), ['Kept']);
         } finally {
           await short.stop();

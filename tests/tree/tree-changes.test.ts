@@ -22,7 +22,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const refusalCode = async (name: string, input: Variables, authToken?: string) =>
-      (await tree.refused(name, input, authToken)).extensions.code;
+      (await tree.readMutationError(name, input, authToken)).extensions.code;
 
     describe('create', () => {
       test('returns the new folder, which is in the root by default', async () => {
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       test('requires a name that is unique among its siblings in composed form, but may occur elsewhere', async () => {
         const id = await tree.create('Caf\u00e9');
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
-          const error = await tree.refused('createFolder', { name });
+          const error = await tree.readMutationError('createFolder', { name });
           assert.equal(error.extensions.code, 'CONFLICT');
           assert.equal(
             error.message,
@@ -161,7 +161,7 @@ for (const kind of databaseKinds) {
         await tree.mutate('updateFolder', { id, name: 'A2' });
         assert.deepEqual(await tree.paths(top), ['a', 'A2', 'A2/Inside']);
         await tree.create('b', top);
-        const error = await tree.refused('updateFolder', { id, name: 'b' });
+        const error = await tree.readMutationError('updateFolder', { id, name: 'b' });
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.equal(error.message, 'The name "b" is already in use in that folder. Choose another name.');
         await tree.mutate('updateFolder', { id, name: 'A2' });
@@ -177,12 +177,15 @@ for (const kind of databaseKinds) {
           icon: long,
           properties: 1,
         })) {
-          const { extensions } = await tree.refused('updateFolder', { id, [inputField]: value });
+          const { extensions } = await tree.readMutationError('updateFolder', { id, [inputField]: value });
           assert.equal(extensions.inputField, inputField);
         }
-        const moved = await tree.refused('moveFolder', { id, parentId: top, name: 'free' });
+        const moved = await tree.readMutationError('moveFolder', { id, parentId: top, name: 'free' });
         assert.equal(moved.extensions.inputField, 'name');
-        const username = await tree.refused('createUser', { username: '', password: 'walnut cabin 73' });
+        const username = await tree.readMutationError('createUser', {
+          username: '',
+          password: 'walnut cabin 73',
+        });
         assert.equal(username.extensions.inputField, 'username');
       });
 
@@ -250,7 +253,7 @@ for (const kind of databaseKinds) {
         '{exportFolders(id: ""){path}}',
         '{search(text: "Root", under: ""){totalCount}}',
       ]) {
-        assert.equal((await tree.refusal(query)).extensions.code, 'NOT_FOUND', query);
+        assert.equal((await tree.readError(query)).extensions.code, 'NOT_FOUND', query);
       }
     });
   });

@@ -18,7 +18,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const refusalCode = async (name: string, input: Variables, authToken?: string) =>
-      (await tree.refused(name, input, authToken)).extensions.code;
+      (await tree.readMutationError(name, input, authToken)).extensions.code;
 
     describe('move', () => {
       test('takes all descendants along, and returns the folder at its new location', async () => {
@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
       test('rejects a move of a folder into itself or one of its descendants', async () => {
         const chain = await tree.createChain(['Ring', 'Ring child', 'Ring grandchild']);
         for (const parentId of chain) {
-          const error = await tree.refused('moveFolder', { id: chain[0], parentId });
+          const error = await tree.readMutationError('moveFolder', { id: chain[0], parentId });
           assert.equal(error.extensions.code, 'CYCLE');
           assert.equal(await refusalCode('moveFolder', { id: chain[0], parentId, dryRun: true }), 'CYCLE');
         }
@@ -205,11 +205,11 @@ for (const kind of databaseKinds) {
           string,
           string,
         ];
-        const error = await tree.refused('deleteFolder', { id: top });
+        const error = await tree.readMutationError('deleteFolder', { id: top });
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.match(error.message, /a subfolder\. .*recursive: true/);
         await tree.create('Second', top);
-        assert.match((await tree.refused('deleteFolder', { id: top })).message, /2 subfolders/);
+        assert.match((await tree.readMutationError('deleteFolder', { id: top })).message, /2 subfolders/);
         const one = await tree.mutate('deleteFolder', { id: leaf }, 'folderId folderCount');
         assert.deepEqual(one, { folderId: leaf, folderCount: 1 });
         await tree.createChain(['Leaf', 'Inner'], id);

@@ -32,7 +32,7 @@ export class TreeTestbed extends GraphTestbed {
   }
 
   /** Returns the error of a response without data. Several fields may report the same error. */
-  async refusal(query: string, variables?: Variables, authToken?: string): Promise<GraphError> {
+  async readError(query: string, variables?: Variables, authToken?: string): Promise<GraphError> {
     const { data, errors } = await this.execute(query, variables, authToken);
     assert.ok(errors, `${query} ${JSON.stringify(variables)}`);
     assert.equal(new Set(errors.map(({ message }) => message)).size, 1, JSON.stringify(errors));
@@ -46,10 +46,10 @@ export class TreeTestbed extends GraphTestbed {
     return errors?.[0]?.extensions.code ?? 'OK';
   }
 
-  /** Returns the error of a mutation, and checks that it left the whole tree unchanged. */
-  async refused(name: string, input: Variables, authToken?: string): Promise<GraphError> {
+  /** Sends a mutation that must fail. Returns its error, and checks that the whole tree is unchanged. */
+  async readMutationError(name: string, input: Variables, authToken?: string): Promise<GraphError> {
     const before = await this.snapshot();
-    const error = await this.refusal(mutation(name, '__typename'), { input }, authToken);
+    const error = await this.readError(mutation(name, '__typename'), { input }, authToken);
     assert.deepEqual(await this.snapshot(), before);
     return error;
   }

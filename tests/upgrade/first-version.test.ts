@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
       await tree.import([levels.join('/')], await tree.idOf('/Places/Harbour'));
       const places = await tree.idOf('/Places');
       const elsewhere = await tree.create('Elsewhere');
-      const error = await tree.refused('moveFolder', { id: places, parentId: elsewhere });
+      const error = await tree.readMutationError('moveFolder', { id: places, parentId: elsewhere });
       assert.equal(error.extensions.code, 'BAD_INPUT');
       await tree.delete(await tree.idOf('/Places/Harbour/Level 0'));
       await tree.move(places, elsewhere);

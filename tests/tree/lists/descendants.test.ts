@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
         }>(page(10));
         assert.equal(folder.descendants.items.length, 10);
         assert.equal(folder.descendants.pageInfo.hasNextPage, true);
-        const error = await small.refusal(page(11));
+        const error = await small.readError(page(11));
         assert.equal(error.extensions.code, 'TOO_EXPENSIVE');
       } finally {
         await small.stop();

@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       ]) {
         const query = 'query($filter: FolderFilter){folder{folders(filter: $filter){totalCount}}}';
         assert.equal(
-          (await tree.refusal(query, { filter })).extensions.code,
+          (await tree.readError(query, { filter })).extensions.code,
           'BAD_INPUT',
           JSON.stringify(filter),
         );

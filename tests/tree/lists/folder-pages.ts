@@ -31,7 +31,7 @@ export function createPager(tree: () => TreeTestbed, query: string) {
   }
 
   async function assertRefused(variables: Variables): Promise<void> {
-    const { extensions } = await tree().refusal(query, variables);
+    const { extensions } = await tree().readError(query, variables);
     assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
   }
 

@@ -229,13 +229,13 @@ for (const kind of databaseKinds) {
 
     test('refuses a cursor of another search and a modified cursor', async () => {
       const { endCursor } = (await page({ text: 'walnut' })).pageInfo;
-      const error = await tree.refusal(paged, { text: 'cedar', after: endCursor }, wide.authToken);
+      const error = await tree.readError(paged, { text: 'cedar', after: endCursor }, wide.authToken);
       assert.equal(error.extensions.code, 'BAD_INPUT');
       const edited = Buffer.from(endCursor!, 'base64url');
       edited[20]! ^= 1;
       const after = edited.toString('base64url');
       assert.equal(
-        (await tree.refusal(paged, { text: 'walnut', after }, wide.authToken)).extensions.code,
+        (await tree.readError(paged, { text: 'walnut', after }, wide.authToken)).extensions.code,
         'BAD_INPUT',
       );
     });
@@ -248,7 +248,7 @@ for (const kind of databaseKinds) {
       const costs = [];
       for (const text of ['walnut', 'hazel']) {
         assert.equal((await tree.execute(searches(text, 8), undefined, wide.authToken)).errors, undefined);
-        const refused = await tree.refusal(searches(text, 9), undefined, wide.authToken);
+        const refused = await tree.readError(searches(text, 9), undefined, wide.authToken);
         costs.push(refused.extensions);
       }
       const cost = { code: 'TOO_EXPENSIVE', field: 'a8', cost: 2_001, limit: 2_000 };
@@ -271,7 +271,7 @@ for (const kind of databaseKinds) {
 
     test('shows an administrator all matches in one order', async () => {
       // An administrator sees every match, and is charged for each.
-      const error = await tree.refusal(paged, { text: 'walnut' });
+      const error = await tree.readError(paged, { text: 'walnut' });
       assert.equal(error.extensions.code, 'TOO_EXPENSIVE');
       const { edges, pageInfo, totalCount } = await page({ text: 'cedar', first: 2_000 }, tree.authToken);
       assert.equal(edges.length, 1_500);

@@ -200,7 +200,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await pathsOf(text), [], text.slice(0, 20));
       }
       for (const text of [`a/${'b'.repeat(5_000)}`, 'x y'.repeat(100), 'a/b\u0000c', 'a/\ud800']) {
-        assert.equal((await tree.refusal(paged, { text })).extensions.code, 'BAD_INPUT', text.slice(0, 20));
+        assert.equal((await tree.readError(paged, { text })).extensions.code, 'BAD_INPUT', text.slice(0, 20));
       }
     });
   });

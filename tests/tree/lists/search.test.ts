@@ -217,7 +217,7 @@ for (const kind of databaseKinds) {
           '\udc00\ud800xyz',
         ]) {
           assert.equal(
-            (await tree.refusal(paged, { text })).extensions.code,
+            (await tree.readError(paged, { text })).extensions.code,
             'BAD_INPUT',
             JSON.stringify(text),
           );
@@ -238,7 +238,7 @@ for (const kind of databaseKinds) {
           { after: endCursor, under: id },
         ];
         for (const variables of refused) {
-          const { extensions } = await tree.refusal(paged, { text: 'qz', ...variables });
+          const { extensions } = await tree.readError(paged, { text: 'qz', ...variables });
           assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
         }
       });
@@ -247,7 +247,7 @@ for (const kind of databaseKinds) {
         const gone = await tree.create('Gone');
         await tree.delete(gone);
         for (const under of ['x', gone]) {
-          assert.equal((await tree.refusal(paged, { text: 'x', under })).extensions.code, 'NOT_FOUND');
+          assert.equal((await tree.readError(paged, { text: 'x', under })).extensions.code, 'NOT_FOUND');
         }
       });
     });
@@ -296,10 +296,10 @@ for (const kind of databaseKinds) {
 
       test('does not find the texts of refused changes', async () => {
         const id = await tree.create('elm');
-        await tree.refused('createFolder', { name: 'elm', title: 'alder one' });
-        await tree.refused('updateFolder', { id, title: 'alder two', expectedVersion: 9 });
+        await tree.readMutationError('createFolder', { name: 'elm', title: 'alder one' });
+        await tree.readMutationError('updateFolder', { id, title: 'alder two', expectedVersion: 9 });
         const list = [{ path: 'alder three' }, { path: 'elm' }];
-        await tree.refused('importFolders', { list });
+        await tree.readMutationError('importFolders', { list });
         assert.deepEqual(await tree.search('alder'), []);
         assert.deepEqual(await tree.search('elm'), ['elm']);
       });

@@ -1,5 +1,5 @@
 /**
- * Imports many folders at once: either all of them or none. A large import is checked and then written in slices outside of the
+ * Imports many folders in one step: either all of them or none. A large import is checked and then written in slices outside of the
  * tree, so that other changes can run in between. One transaction attaches it to the tree. The folders of an interrupted import
  * stay invisible and are purged later. An import can merge with existing folders; their texts change in that last transaction.
  */
