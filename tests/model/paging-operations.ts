@@ -232,14 +232,14 @@ const duringChanges = operationKind(
   }),
   async (world, { actor, list: choice, size, changes: between }) => {
     const list = createList(world, actor, choice);
-    const met: string[] = [];
+    const returned: string[] = [];
     let steady = readPositions(list);
     let after: string | null = null;
     for (let index = 0; ; index++) {
       const page: Connection | undefined = await readPage(world, list, { first: size, after });
       if (!page !== !readPositions(list)) disagree('a page during changes', page, readPositions(list));
       if (!page) return;
-      met.push(...page.edges.map(({ node }) => node.id));
+      returned.push(...page.edges.map(({ node }) => node.id));
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
       const change = between[index];
@@ -248,9 +248,12 @@ const duringChanges = operationKind(
       const now = readPositions(list);
       steady = new Map([...(steady ?? [])].filter(([id, each]) => now?.get(id) === each));
     }
-    const counts = [...(steady?.keys() ?? [])].map((id) => [id, met.filter((each) => each === id).length]);
+    const counts = [...(steady?.keys() ?? [])].map((id) => [
+      id,
+      returned.filter((each) => each === id).length,
+    ]);
     if (counts.some(([, count]) => count !== 1)) {
-      disagree(`${choice.kind} paged during changes by ${list.actor.username}`, met, counts);
+      disagree(`${choice.kind} paged during changes by ${list.actor.username}`, returned, counts);
     }
   },
 );

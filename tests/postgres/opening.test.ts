@@ -59,7 +59,7 @@ describe('opening a PostgreSQL database', () => {
     await query(`create database ${name} owner ${owner} template template0 ${options}`);
     return name;
   };
-  const openAndCheckTls = async (url: string) => {
+  const openAndReadTls = async (url: string) => {
     const database = await openDatabase(url, clock);
     const isEncrypted = sql<object, { ssl: boolean }>`
       select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
@@ -78,8 +78,8 @@ describe('opening a PostgreSQL database', () => {
 
   test('creates the schema in an empty database, and opens this database again', async () => {
     const name = await create();
-    await openAndCheckTls(urlOf(name));
-    await openAndCheckTls(urlOf(name, (url) => (url.protocol = 'postgresql:')));
+    await openAndReadTls(urlOf(name));
+    await openAndReadTls(urlOf(name, (url) => (url.protocol = 'postgresql:')));
   });
 
   test('rejects a wrong password, and an unknown user, database, host or port', async () => {
@@ -123,7 +123,7 @@ describe('opening a PostgreSQL database', () => {
 
   test('rejects a newer schema and prints both versions', async () => {
     const name = await create();
-    await openAndCheckTls(urlOf(name));
+    await openAndReadTls(urlOf(name));
     await query(
       `insert into espalier_migrations (number, name, applied_at) values (900, 'later', 0)`,
       urlOf(name),
@@ -144,11 +144,11 @@ describe('opening a PostgreSQL database', () => {
         for (const [key, value] of Object.entries({ sslmode: mode, ...more }))
           url.searchParams.set(key, value);
       });
-    assert.equal(await openAndCheckTls(urlOf(name)), false);
-    assert.equal(await openAndCheckTls(withMode('disable')), false);
-    assert.equal(await openAndCheckTls(withMode('require')), true);
-    assert.equal(await openAndCheckTls(withMode('verify-ca', { sslrootcert: certificate })), true);
-    assert.equal(await openAndCheckTls(withMode('verify-full', { sslrootcert: certificate })), true);
+    assert.equal(await openAndReadTls(urlOf(name)), false);
+    assert.equal(await openAndReadTls(withMode('disable')), false);
+    assert.equal(await openAndReadTls(withMode('require')), true);
+    assert.equal(await openAndReadTls(withMode('verify-ca', { sslrootcert: certificate })), true);
+    assert.equal(await openAndReadTls(withMode('verify-full', { sslrootcert: certificate })), true);
     await assertRefused(withMode('verify-full'), /certificate.*sslrootcert/);
     await assertRefused(withMode('verify-full', { sslrootcert: '/no/such/file' }), /no such file/);
     const elsewhere = new URL(withMode('verify-full', { sslrootcert: certificate }));

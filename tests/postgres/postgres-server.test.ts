@@ -70,17 +70,17 @@ describe('the PostgreSQL for tests', () => {
       await client.connect();
       console.log((await client.query('show data_directory')).rows[0].data_directory);
       console.log(server.url);`;
-    const maker = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: import.meta.dirname,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const lines = createInterface(maker.stdout)[Symbol.asyncIterator]();
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     const folder = (await lines.next()).value as string;
     const url = (await lines.next()).value as string;
     assert.ok(existsSync(folder));
     assert.equal((await query('select 1', url)).length, 1);
-    maker.kill('SIGKILL');
-    await once(maker, 'exit');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
     while (existsSync(folder)) await sleep(20);
     await assert.rejects(query('select 1', url), { code: 'ECONNREFUSED' });
   });
