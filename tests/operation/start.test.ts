@@ -299,9 +299,9 @@ describe('espalier serve', () => {
     writeFileSync(join(folder, 'other'), other.private);
     for (const [certFile, keyFile, message] of [
       ['missing', 'key', /Cannot read missing \(ESPALIER_TLS_CERT_FILE\): the file does not exist\./],
-      ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
-      ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
-      ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
+      ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which contains no usable certificate/],
+      ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which contains no usable private key/],
+      ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which contains no usable certificate/],
       ['cert', 'other', /The key in other does not belong to the certificate in cert/],
     ] as const) {
       const { code, output, errors } = await runHosted([

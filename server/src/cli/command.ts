@@ -101,7 +101,7 @@ export interface Group {
   readonly groupDefault?: string;
 }
 
-/** A group whose commands are loaded. */
+/** A group with its commands loaded. */
 export interface LoadedGroup extends Omit<Group, 'commands'> {
   readonly commands: Readonly<Record<string, Command>>;
 }

@@ -141,7 +141,7 @@ function toVariables(flag: string, input: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The same options for the schema of this version and that of a remote server. */
+/** The same options for the schema of this version and for the schema of a remote server. */
 const introspectionOptions = {
   specifiedByUrl: true,
   directiveIsRepeatable: true,

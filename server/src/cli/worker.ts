@@ -46,7 +46,7 @@ export async function workUntilStopped(): Promise<void> {
   process.exit(0);
 }
 
-/** Our primary sends the setup at once. The primary of a process manager, for example PM2, never sends it. */
+/** Our primary sends the setup immediately. The primary of a process manager, for example PM2, never sends it. */
 function giveUp(): never {
   console.error(
     'espalier: Another program, for example a process manager, started serve as its worker. Start serve as a separate process and set ESPALIER_WORKERS.',

@@ -82,7 +82,7 @@ export function readInputBytes(source: string, path: string): Buffer {
 }
 
 /**
- * Kubernetes gives every pod variables for each service; those of a service named "espalier" look like ours
+ * Kubernetes gives every pod variables for each service. The variables of a service named "espalier" look like our settings
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 export function isServiceLink(name: string, value: string): boolean {

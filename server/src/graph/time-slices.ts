@@ -112,7 +112,7 @@ export function completeInSlices<T>(
 }
 
 /**
- * Waits for pending reads first. Elements of several slices can share one read, whose end would complete all of them in one
+ * Waits for pending reads first. Elements of several slices can share one read, and its end would complete all of them in one
  * slice.
  */
 async function afterReads(task: Task, count: number): Promise<void> {

@@ -29,7 +29,7 @@ export interface FinishedRequest {
 
 export type ReportRequest = (request: FinishedRequest) => void;
 
-/** Status in the log of a request whose client left before the response. Several proxies use the same. */
+/** The status in the log if the client left before the response. Several proxies use the same. */
 export const clientLeftStatus = 499;
 
 /** Calls all functions, one after the other. Undefined if there are none. */

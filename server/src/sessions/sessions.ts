@@ -131,7 +131,7 @@ export class Sessions {
 
   /**
    * Deletes ended sessions, spent tokens, successors and failed attempts. Ended sessions are kept as long as their spent tokens. That
-   * is longer than the lifetime of any auth token, so a revoked session stays in the database as long as a client can present a
+   * is longer than the lifetime of any auth token. So a revoked session stays in the database as long as a client can present a
    * token from it.
    */
   async prune(): Promise<void> {

@@ -1,8 +1,8 @@
 /**
  * Issues and verifies JWTs of one type, signed with Ed25519 (RFC 7515, RFC 8037). A token is accepted only if its header equals, byte
  * for byte, a header that this service writes. So an attacker can choose no algorithm, type, key or extension (RFC 8725 §3.1). A
- * stolen old private key is of little use: tokens are rejected if they were issued after their key stopped signing, or if they live
- * longer than any token of this type.
+ * stolen old private key is of little use. Tokens are rejected if they were issued after their key stopped signing, or if they
+ * live longer than any token of this type.
  */
 
 import { randomUUID, sign, verify } from 'node:crypto';
@@ -118,7 +118,7 @@ export class SignedTokens<Own extends object, Content extends object> {
   }
 
   /**
-   * Clears the cache if a key was retired, or if a key stopped signing before this node knew its successor: cached tokens of
+   * Clears the cache if a key was retired, or if a key stopped signing before this node had its successor. Cached tokens of
    * those keys may be invalid.
    */
   #updateKeys(): void {

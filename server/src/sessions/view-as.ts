@@ -15,7 +15,10 @@ import { SignedTokens, type TokenServices } from './signed-token.ts';
 export const viewSeconds = 900;
 const viewMs = viewSeconds * 1000;
 
-/** No claim is called `sub`: a service that does not check the type of a token must not accept a view token as an auth token of the viewed user. */
+/**
+ * No claim is called `sub`. Otherwise, a service that does not check the type of tokens might accept a view token as an auth
+ * token of the viewed user.
+ */
 interface Claims {
   /** The administrator and the administrator's session. */
   readonly by: string;

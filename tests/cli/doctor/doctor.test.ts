@@ -230,8 +230,16 @@ describe('espalier doctor', () => {
       [soon.cert, soon.private, /warning: The certificate expires in 2 days/],
       [good.cert, otherKind, /^problem: The key in .* does not belong to the certificate/],
       [good.cert, old.private, /^problem: The key in .* does not belong to the certificate/],
-      ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE names .*, which holds no certificate/],
-      [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE names .*, which holds no private key/],
+      [
+        'rubbish',
+        good.private,
+        /^problem: ESPALIER_TLS_CERT_FILE names .*, which contains no usable certificate/,
+      ],
+      [
+        good.cert,
+        'rubbish',
+        /^problem: ESPALIER_TLS_KEY_FILE names .*, which contains no usable private key/,
+      ],
     ] as const) {
       writeFileSync(join(folder, 'cert'), cert);
       writeFileSync(join(folder, 'key'), key, { mode: 0o600 });

@@ -106,7 +106,7 @@ async function* checkReadiness(clock: Clock, url: string): Findings {
   }
 }
 
-/** Checks the certificate that clients receive, which may be that of a proxy. */
+/** Checks the certificate that clients receive, which may be the certificate of a proxy. */
 async function* checkCertificate(clock: Clock, url: string, isExplicit: boolean): Findings {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -59,7 +59,7 @@ const rowsPerSlice = 1_000;
 
 /** Writes the selected fields of objects. */
 export class ObjectWriter<T> {
-  /** The number of fields, including those of inner objects. */
+  /** The number of fields, including the fields of inner objects. */
   readonly fieldCount: number;
   readonly #labels: readonly string[];
   readonly #writers: readonly FieldWriter<T>[];

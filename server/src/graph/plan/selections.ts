@@ -180,7 +180,7 @@ function argumentsOf(
     names.length === input.length &&
     definition.args.every(({ type, defaultValue }) => isNullableType(type) && defaultValue === undefined);
   if (!isSimple) return (variables) => getArgumentValues(definition, node, variables);
-  // All arguments are variables, and none has a default or is required. Their values are therefore those of the variables.
+  // All arguments are variables, and none has a default or is required. Their values are therefore the values of the variables.
   return (variables) => {
     const values: Record<string, unknown> = {};
     for (const [name, variable] of names) {

@@ -143,7 +143,7 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
   );
 }
 
-/** The field `cursor` of a mutation's payload. The position in the context is that of the mutation. */
+/** The field `cursor` of a mutation's payload. The position in the context is the position of the mutation. */
 export const changeCursor = {
   description:
     'The position of this change in the journal. Pass it as `after` to `changes` or `folderChanges` to receive only later changes.',

@@ -38,7 +38,7 @@ function bodyTooLarge(limitBytes: number): Refusal {
   );
 }
 
-/** Reads the whole body or, if it is longer than `maxBytes`, its chunks up to the one that exceeds the limit. */
+/** Reads the whole body. If the body is longer than `maxBytes`, reads only up to the chunk that exceeds the limit. */
 function readChunks(
   payload: Readable,
   maxBytes: number,

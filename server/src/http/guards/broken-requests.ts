@@ -31,7 +31,7 @@ const unknownMethod = 'none';
 
 export class BrokenRequests {
   readonly #options: BrokenRequestsOptions;
-  /** Connections whose broken request is refused after the responses to earlier requests. */
+  /** Connections with a broken request, which is refused after the responses to earlier requests. */
   readonly #waiting = new WeakSet<Socket>();
   readonly #refused = new WeakMap<IncomingMessage, SocketResponse>();
 

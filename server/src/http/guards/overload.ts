@@ -114,7 +114,7 @@ export class Admission {
     return this.#requestBytes.take(userId, needed);
   }
 
-  /** For a connection with subscriptions, whose responses wait instead of being refused. */
+  /** For a connection with subscriptions. Their responses wait instead of being refused. */
   connect(userId: string): ConnectionBackpressure {
     return new ConnectionBackpressure(userId, this.#responses, (bytes) => this.#bytes.add(userId, bytes));
   }

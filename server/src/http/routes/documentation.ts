@@ -28,7 +28,7 @@ export function addDocumentation(
 /** Pages mark the colors of code with style attributes, and diagrams contain style elements. */
 const styles = "'self' 'unsafe-inline'";
 
-/** A page runs only the inline scripts with which it was built, for example the one that chooses the color theme. */
+/** A page runs only the inline scripts of its build, for example the script that chooses the color theme. */
 function inlineScriptHashes(page: string): string {
   return [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)]
     .map(([, script]) => ` 'sha256-${createHash('sha256').update(script!).digest('base64')}'`)

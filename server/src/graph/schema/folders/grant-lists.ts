@@ -73,7 +73,7 @@ function grantsOnFolders(
   folders: ReadonlyMap<string, FolderNode>,
   { reader, access }: GraphContext,
 ): BatchedLists<GrantNode> {
-  /** Reads the folders that the viewer manages, then the others, whose grants to other users are hidden. */
+  /** Reads the grants on folders that the viewer manages, then on the others, where grants to other users are hidden. */
   const readBoth = <T>(
     ids: readonly string[],
     read: (ids: readonly string[], subjectIds?: readonly string[]) => PromiseOrValue<ReadonlyMap<string, T>>,
