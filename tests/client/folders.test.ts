@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       assert.equal(await folders.byId(room.id.replace(/^./, 'f')), undefined);
     });
 
-    test('list in natural order, fetch pages on demand, and reduce the page size if a page costs too much', async () => {
+    test('list in natural order, fetch pages on demand, and reduce the page size if a page is too expensive', async () => {
       const { id } = (await folders.byPath('/Places'))!;
       queryCount = 0;
       const children = folders.children(id, { pageSize: 10 });

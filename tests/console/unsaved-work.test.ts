@@ -30,7 +30,7 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Changed “Harbour Campus”').waitFor();
   };
-  /** Logs in the administrator of the testbed again, because that token has expired as well. */
+  /** Logs in the administrator of the testbed again, because the administrator's token has expired as well. */
   const renewAdministrator = async () => {
     testbed.tree.authToken = (await testbed.tree.testbed.logIn()).authToken;
   };
@@ -142,7 +142,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await savedText(folderPath), 'Ada’s words.');
   });
 
-  test('shows why saving failed next to the Save button, wherever the page is scrolled, and never below a message', async () => {
+  test('shows why saving failed next to the Save button, at any scroll position and never covered by a message', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { height: 480 });
     const message = 'The description contains a forbidden word.';
     await page.route('**/graphql', (route) =>

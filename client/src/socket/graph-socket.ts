@@ -279,7 +279,7 @@ export class GraphSocket {
         ping: (isReceived, payload) => {
           if (!isReceived) deadline(Math.min(timeoutSeconds, pongTimeoutSeconds));
           else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
-          // The warning is about the previous token if the client sent a new one at the same time.
+          // Ignores a warning about the previous token, which can arrive after the client has sent a new one.
           else if (!(Date.parse(String(payload['expiresAt'])) < readClaims(this.#sentToken).exp! * 1000)) {
             void this.#renewToken({ isExpiring: true });
           }
