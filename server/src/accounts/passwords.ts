@@ -79,7 +79,7 @@ export function hashQueueEntry({ userId, sessionId }: { userId: string; sessionI
   return { key: `user ${userId}`, subkey: sessionId ?? '' };
 }
 
-/** Creates a hash of no password with the same cost, so that an unknown user takes as long as a known one. */
+/** Creates a hash that no password matches, with the same cost, so that an unknown user takes as long as a known one. */
 function createDummyHash({ memoryCost, timeCost, parallelism }: PasswordCost): string {
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }

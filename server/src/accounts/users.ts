@@ -187,7 +187,7 @@ export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<n
   return whenDone(reader.get(list.statements.count, list.parameters), (row) => row!.count);
 }
 
-/** Undefined if the list is empty. */
+/** Undefined if no name can match the filter. */
 function toList({ text, groupId, ids }: UserFilter) {
   const pattern = searchPattern(text);
   if (pattern === undefined) return undefined;
@@ -288,7 +288,7 @@ export async function updateUser(
   if (id === by.byUserId && !isAdministrator) {
     throw new Refusal(
       'CONFLICT',
-      'You cannot take the administrator role from yourself. Another administrator can do this.',
+      'You cannot remove your own administrator role. Another administrator can do this.',
     );
   }
   requireFreeName('user name', username, await readUserByName(transaction, username), id);

@@ -43,7 +43,7 @@ export class ClusterMetrics {
     const ticket = ++this.#lastTicket;
     const { promise, resolve } = Promise.withResolvers<Samples | undefined>();
     this.#waiting.set(ticket, resolve);
-    // The samples arrive by `take` with the same ticket, unless the worker ends.
+    // The samples arrive through `take` with the same ticket, unless the worker ends.
     worker.send({ kind: 'read samples', ticket });
     const samples = await withTimeout(sampleTimeoutMs, promise, undefined);
     this.#waiting.delete(ticket);

@@ -7,7 +7,7 @@ import type { Samples } from '../observability/metrics.ts';
 import type { QueueKey } from '../sessions/attempt-queues.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 
-/** The primary reads the settings once, because files that they name can change before a worker restarts. */
+/** Contains the settings, because only the primary reads them: files that they name can change before a worker restarts. */
 export interface WorkerSetup extends Pick<ClusterWorker, 'number' | 'count' | 'isFirst'> {
   readonly settings: Settings;
   readonly displayedSettings: readonly DisplayedSetting[];
