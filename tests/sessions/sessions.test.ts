@@ -216,7 +216,7 @@ for (const kind of databaseKinds) {
         assert.equal(new Set(answers.map((answer) => answer.json<LoginResponse>().refreshToken)).size, 1);
       }));
 
-    test('returns nothing if the server purges with a clock that is set back, even when the clock is right again', () =>
+    test('returns nothing after a purge with a clock that was set back, even when the clock is right again', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const first = (await testbed.refresh(old)).json<LoginResponse>();

@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
       assert.equal(errors?.length, 100);
     });
 
-    test('cannot restore a folder that is marked for purging, even if it has not expired by the clock of the node', async () => {
+    test('cannot restore a folder that is marked for purging, even if its time in the trash is not over', async () => {
       const id = await tree.create('Given up');
       await tree.delete(id);
       await withDatabase(tree.testbed.database.url, (database) =>

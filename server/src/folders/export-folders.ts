@@ -1,5 +1,5 @@
 /**
- * Reads all folders below a folder with their texts, to copy them or to export them as a flat list that can be imported elsewhere.
+ * Reads all folders below a folder with their texts, to copy them or to export them as a flat list for an import elsewhere.
  */
 
 import type { Database } from '../database/database.ts';

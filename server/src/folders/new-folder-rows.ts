@@ -109,8 +109,8 @@ export function newFolderId(now: number): string {
 }
 
 /**
- * Ids for up to a million folders that are created together, each greater than the one before (RFC 9562 §6.2), so that their rows
- * are adjacent. Random gaps hide how many folders are between two ids.
+ * Ids for up to a million folders that are created together. Each id is greater than the one before (RFC 9562 §6.2), so the rows are
+ * adjacent. Random gaps hide how many folders are between two ids.
  */
 export function newFolderIds(now: number): () => string {
   const time = timePart(now);

@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
       (await tree.query<{ search: SearchPage }>(paged, variables)).search;
 
     describe('the order of matches', () => {
-      test('is: equal texts, texts that start with the query, words that start with it, the rest; each in natural order', async () => {
+      test('puts equal texts first, then texts and words that start with the query, then the rest, each in natural order', async () => {
         const id = await tree.create('Ranks');
         const inOrder = [
           'oak',

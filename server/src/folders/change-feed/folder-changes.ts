@@ -1,6 +1,6 @@
 /**
- * The changes that a viewer sees in the journal. A folder that becomes visible is a CREATE for the viewer, and one that becomes
- * hidden is a DELETE, whatever the entry did to it.
+ * The changes that a viewer sees in the journal. For the viewer, a folder that becomes visible is a CREATE, and a folder that becomes
+ * hidden is a DELETE, whatever the entry did.
  */
 
 import {

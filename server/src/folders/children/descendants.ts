@@ -35,8 +35,8 @@ export interface Descendants {
 /** The maximum number of parents whose children one statement reads. */
 const maxParents = 512;
 /**
- * A page first reads this many folders of a list, then twice as many each time, because the subfolders of these folders may already
- * fill the page.
+ * A page first reads this many folders of a list, then twice as many each time. It starts small, because the subfolders of these
+ * folders may already fill the page.
  */
 const firstSize = 16;
 

@@ -182,7 +182,7 @@ interface StagedRows {
 
 /**
  * `publish` runs the change that moves the rows at the top into the tree. It must call `unstage` in its transaction. If the same
- * request was sent twice and the other one was faster, `publish` returns the other one's result, and `isOwn` is false for it.
+ * request was sent twice, the other one may finish first. `publish` then returns its result, and `isOwn` is false for it.
  */
 export async function writeStaged<T>(
   { database }: ChangeRunner<Access>,
