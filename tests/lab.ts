@@ -36,7 +36,7 @@ export const experiments: Readonly<Record<string, Experiment>> = {
   },
   crashes: {
     script: 'many-nodes/crashes.ts',
-    about: 'Kill a node on a database file a hundred times under load: no acknowledged change is lost.',
+    about: 'Kill a node on SQLite a hundred times under load: no acknowledged change is lost.',
     duration: '5 minutes',
   },
   'rolling-restart': {
@@ -112,7 +112,7 @@ async function run({ script, isTest }: Experiment, options: readonly string[]): 
   const file = join(import.meta.dirname, script);
   const nodeOptions = [...process.execArgv, ...(isTest ? ['--test'] : [])];
   const child = spawn(process.execPath, [...nodeOptions, file, ...options], { stdio: 'inherit' });
-  // A terminal sends SIGINT to the child itself. The experiment decides how to stop.
+  // Ctrl-C reaches the child process as well. The experiment decides how it stops.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * Runs the test suite on both databases. Its arguments are those of `node --test`.
+ * Runs the test suite on both databases. Takes the arguments of `node --test`.
  * Starts a PostgreSQL server and, on Debian, installs the programs that tests need. Prints the test counts for each
  * database and the slowest files.
  */

@@ -1,6 +1,6 @@
 /**
- * Backups of a busy server, by command and by schedule, restored elsewhere. Each contains exactly the state of the
- * original journal up to one entry, including every change acknowledged before the backup began.
+ * Backs up a busy server by command and by schedule, and restores each backup elsewhere. A backup must contain exactly the
+ * changes of the journal up to one entry, including every change acknowledged before the backup began.
  */
 
 import assert from 'node:assert/strict';
@@ -43,7 +43,7 @@ describe('backups under load on SQLite', () => {
   });
   const espalier = (database: { url: string }, ...args: string[]) =>
     runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url } });
-  /** Makes a backup under load. Returns the changes that were acknowledged when it began. */
+  /** Makes a backup under load. Returns the changes acknowledged before it began, and the tokens of a session. */
   const backUpUnderLoad = async (make: () => Promise<void>) => {
     const acknowledged = await writers.reach(20);
     const tokens = await tree.testbed.logIn();
@@ -58,7 +58,7 @@ describe('backups under load on SQLite', () => {
     return (JSON.parse(result.output) as { journalNumber: number }).journalNumber;
   };
 
-  test('contain one consistent state with every change acknowledged before', async () => {
+  test('contain one consistent state, including every change acknowledged before they began', async () => {
     await writers.begin(4);
     const command = join(folder, 'by-command.db');
     const byCommand = await backUpUnderLoad(async () => {
@@ -83,7 +83,7 @@ describe('backups under load on SQLite', () => {
       const head = await restore(backup, database);
       const entries = journal.slice(0, head);
       assert.deepEqual(await readJournal(storedAt(database.url)), entries, `the journal by ${name}`);
-      assert.ok(head < journal.length, 'Writes continued.');
+      assert.ok(head < journal.length, 'The writers made changes after the backup.');
       const missing = acknowledged.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
       assert.deepEqual(missing, [], `acknowledged before and missing by ${name}`);
       await compare(database.url, entries);

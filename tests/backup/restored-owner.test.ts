@@ -1,6 +1,6 @@
 /**
- * The owner of a restored database. If root runs this test, the owner is another user. Otherwise the current user must
- * own all files.
+ * The owner of a restored database. If root runs this test, the expected owner is another user. Otherwise it is the
+ * current user.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ import { runEspalier } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';
 
 const isRoot = process.geteuid!() === 0;
-/** Ids without an entry in the user list, with a different group id. */
+/** As root, ids that belong to no user or group of this machine. The two ids differ. */
 const [uid, gid] = isRoot ? [64_321, 64_322] : [process.geteuid!(), process.getegid!()];
 const now = Date.parse('2026-03-01T12:00:00Z');
 
@@ -53,7 +53,7 @@ describe('a restored database', () => {
     }
   });
 
-  test('belongs to the owner of the replaced file, which keeps its owner', async () => {
+  test('belongs to the owner of the replaced file, and the replaced file keeps its owner', async () => {
     const to = join(folder, 'espalier.db');
     await restoreBackup({ backup, to, isReplacing: false, now });
     assert.equal(ownerOf(to).user, statSync(folder).uid);

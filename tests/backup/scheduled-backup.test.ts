@@ -1,6 +1,6 @@
 /**
- * Backups that a server makes by itself: the files, how their state is reported, and the effects of a full disk and of
- * a stop.
+ * Backups that a server makes by itself: their files, how the server reports their state, and what happens on a full
+ * disk and when the server stops.
  */
 
 import assert from 'node:assert/strict';
@@ -82,7 +82,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     });
   });
 
-  test('leave nothing after a full disk, and are made once there is space', async () => {
+  test('leave no files on a full disk, and are made again once there is space', async () => {
     tree.testbed.clock.advanceSeconds(3_600);
     const { authToken } = await tree.testbed.logIn();
     tree.authToken = authToken;
@@ -99,7 +99,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T13-15-00Z.db']);
   });
 
-  test('are abandoned without leftovers when the server is gone', async () => {
+  test('are abandoned without leftovers when the server process has ended', async () => {
     const from = tree.testbed.database.url.slice('sqlite:'.length);
     const args = ['--conditions=espalier-source', program, from, join(folder, 'given-up.db')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -141,7 +141,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     );
   });
 
-  test('prevent a start and stay unchanged if they are of another installation', async () => {
+  test('prevent the server from starting, and stay unchanged, if they belong to another installation', async () => {
     const database = { url: `sqlite:${join(folder, 'another.db')}`, remove: () => Promise.resolve() };
     await assert.rejects(
       Testbed.start(sqlite, { database, settings: { BACKUP_FOLDER: backups() } }),

@@ -28,7 +28,9 @@ import { Testbed } from '../support/testbed.ts';
 import { withExistingDatabase } from '../copy/stored-tables.ts';
 import { hasPseudoTerminal, runOnTerminal } from './pseudo-terminal.ts';
 
-const isSkipped = hasPseudoTerminal ? false : 'there is no `script` of util-linux, which makes a terminal';
+const isSkipped = hasPseudoTerminal
+  ? false
+  : 'the `script` command of util-linux, which creates a terminal, is missing';
 
 const namesQuery = '{folder{folders{items{name}}}}';
 type Names = { folder: { folders: { items: { name: string }[] } } };
@@ -144,7 +146,7 @@ describe('espalier backup and restore', () => {
     );
   });
 
-  test('restore the sessions of that time, reject later ones, and send RESYNC for cursors of lost changes', async () => {
+  test('restore the sessions at the time of the backup, reject later ones, and send RESYNC for cursors of lost changes', async () => {
     const early = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'before' });
     const { cursor: validCursor } = await graph.query<{ cursor: string }>('{cursor}');
@@ -158,7 +160,7 @@ describe('espalier backup and restore', () => {
     await start();
     assert.equal((await testbed!.refresh(early)).status, 200);
     assert.equal((await testbed!.refresh(late)).status, 401);
-    // More changes than were lost, so that the journal number of the lost change is in use again.
+    // Make more changes than were lost, so that a new change has the journal number of the lost change.
     for (const name of ['a', 'b', 'c']) await graph.mutate('createFolder', { name });
     const changes = 'query($after: String){changes(after: $after){items{kind folder{name}}}}';
     const since = async (after: string) => (await testbed!.query(changes, graph.authToken, { after })).text;
@@ -266,7 +268,7 @@ describe('espalier backup and restore', () => {
     assert.deepEqual(readdirSync(inFolder('data')), ['espalier.db']);
   });
 
-  test('replace a damaged database, a leftover log, and a missing database', async () => {
+  test('replace a damaged database and its leftover log, and create a missing database', async () => {
     await graph.mutate('createFolder', { name: 'kept' });
     await done(['backup', inFolder('one.db')]);
     await stop();
@@ -300,7 +302,7 @@ describe('backups of PostgreSQL', () => {
   before(async () => (database = await postgres.create()));
   after(() => database.remove());
 
-  test('are left to the tools of PostgreSQL', async () => {
+  test('are refused with a reference to the tools of PostgreSQL', async () => {
     for (const [args, tool] of [
       [['backup', '/tmp/espalier-unused.db'], 'pg_dump'],
       [['restore', '/tmp/espalier-unused.db'], 'pg_restore'],

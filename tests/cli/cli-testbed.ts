@@ -1,4 +1,4 @@
-/** A test server with CLI commands that run against it under their own login. */
+/** A test server, and CLI commands that use a stored login for it. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ export class CliTestbed {
     return join(this.folder, 'espalier', 'profiles', 'default.json');
   }
 
-  /** Uses UTF-8 and no other variable of the test environment. */
+  /** Sets a UTF-8 locale, and inherits no variable of the test process. */
   get environment(): Record<string, string> {
     return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
   }
@@ -52,7 +52,7 @@ export class CliTestbed {
     return this.run(args, { input: administrator.password });
   }
 
-  /** Runs a command in its own process if there are options. Otherwise in a shared process, which is much faster. */
+  /** Runs a command in its own process if there are options, otherwise in a shared process, which is much faster. */
   run(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
     if (!options) return runInHost(args, this.environment);
     return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
@@ -116,7 +116,7 @@ export class RunningCommand {
       const text = where === 'output' ? this.#output : this.#errors;
       if (pattern.test(text)) return text;
       if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
-        throw new Error(`It ended without ${String(pattern)}: ${text}`);
+        throw new Error(`The command ended without ${String(pattern)} in its output: ${text}`);
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }

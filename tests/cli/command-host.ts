@@ -1,6 +1,6 @@
 /**
- * A process that runs one command after another like the program and returns their output and exit codes. Starting a
- * process for each takes a hundred times as long. Tests that need a real process start one.
+ * A process that runs CLI commands one after another and returns their output and exit codes. Starting a process for
+ * each command takes a hundred times as long. Tests that need a real process start their own.
  */
 
 import { main } from '../../server/src/cli/espalier.ts';
@@ -36,7 +36,7 @@ function sendResult(code: number): void {
 }
 
 function capture(stream: NodeJS.WriteStream, name: keyof typeof printed): void {
-  // Every command adds an error listener.
+  // Every command adds an error listener, so the default limit would cause a warning.
   stream.setMaxListeners(0);
   stream.write = (text: string | Uint8Array, ...more: unknown[]) => {
     printed[name] += String(text);

@@ -1,4 +1,4 @@
-/** A test server with CLI commands of logged-in users. */
+/** A test server, and CLI commands of users who are logged in to it. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

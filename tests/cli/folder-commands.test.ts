@@ -22,7 +22,7 @@ describe('the folder commands', () => {
   after(() => testbed.stop());
 
   const paths = async (under: string) => testbed.tree.paths(await testbed.tree.idOf(under));
-  /** Expects this exit code, no output, one error line and no change of the tree. */
+  /** Runs a command that must fail with this exit code and one error line, and change nothing. */
   const refused = async (code: number, message: RegExp, ...args: string[]) => {
     const before = await testbed.tree.snapshot();
     const result = await testbed.run(['folder', ...args]);
@@ -60,7 +60,7 @@ describe('the folder commands', () => {
     assert.equal(await testbed.output('folder', 'ls', `id:${json[1]!.id}`), '');
   });
 
-  test('tree draws, counts and stops at a depth; as JSON it is nested', async () => {
+  test('tree draws and counts the folders down to a depth, and prints nested JSON', async () => {
     await testbed.tree.import(['tree/a/b', 'tree/a/c', 'tree/d']);
     const [drawn, ascii, one, json] = await Promise.all([
       testbed.output('folder', 'tree', '/tree'),
@@ -79,7 +79,7 @@ describe('the folder commands', () => {
     readonly folders: readonly Nested[];
   }
 
-  test('mkdir creates a folder with its texts, and with -p its missing ancestors, all or nothing', async () => {
+  test('mkdir creates a folder with its title and properties, and with -p also its missing ancestors, all or nothing', async () => {
     await testbed.tree.create('mkdir');
     const made = await testbed.output(
       ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
@@ -102,7 +102,7 @@ describe('the folder commands', () => {
     await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
   });
 
-  test('rejects an empty path, which does not mean the root', async () => {
+  test('reject an empty path instead of using the root', async () => {
     await testbed.tree.create('empty');
     const commands = [['ls'], ['export'], ['mkdir'], ['mkdir', '-p'], ['rm', '-r'], ['mv', '/empty']];
     for (const args of commands)
@@ -140,7 +140,7 @@ describe('the folder commands', () => {
     await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x', 'both/d/y', 'both/e/y']);
     await testbed.output('folder', 'mv', '/both/a/x', '/both/b/y');
     assert.deepEqual((await paths('/both')).slice(0, 4), ['a', 'a/y', 'b', 'b/y']);
-    // Between two separate changes, the folder would have a name that is taken in the old or in the new parent.
+    // Two separate changes would fail: in between, the name would be taken in the old or in the new parent.
     await testbed.tree.create('x', await testbed.tree.idOf('/both/a'));
     await testbed.tree.create('z', await testbed.tree.idOf('/both/a'));
     await testbed.output('folder', 'mv', '/both/a/x', '/both/c/z');
@@ -222,7 +222,7 @@ describe('the folder commands', () => {
     assert.equal(await testbed.output('folder', 'trash'), '');
   });
 
-  test('reports an empty list on a terminal, and prints nothing for a script', async () => {
+  test('report an empty list on a terminal, and print nothing for a script', async () => {
     await testbed.tree.create('hollow');
     const entries = ['journal', '--from', '2030-01-01'];
     for (const [args, text] of [
@@ -238,7 +238,7 @@ describe('the folder commands', () => {
     assert.match(await testbed.output(...entries, '--csv'), /^number,.*\n$/);
   });
 
-  test('suggests the prefix for an id without it', async () => {
+  test('suggest the prefix id: for an id without it', async () => {
     const id = await testbed.tree.create('by id');
     for (const args of [
       ['folder', 'show', id],
@@ -308,7 +308,7 @@ describe('the folder commands', () => {
   });
 
   test('escape control characters in texts of other users', async () => {
-    // A server may have stored such texts before it refused them, or may be made to send them.
+    // An old server may have stored such texts before they were refused. A hostile server may send them.
     const title = 'A \u202etitle';
     await testbed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });
     for (const args of [
@@ -325,7 +325,7 @@ describe('the folder commands', () => {
     await refused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
   });
 
-  test('tree exits quietly if the reader of its output leaves, like other programs in a pipe', async () => {
+  test('tree exits without an error message if the reader of its pipe exits, like other programs', async () => {
     await testbed.tree.import(
       Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`),
     );

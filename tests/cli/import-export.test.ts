@@ -106,7 +106,7 @@ describe('import and export', () => {
     );
   });
 
-  test('import a directory: folders only, with files, with hidden ones; never follow links', async () => {
+  test('import a directory, with files and hidden folders only if requested, and never follow links', async () => {
     const top = join(testbed.folder, 'directory');
     mkdirSync(join(top, 'a/b'), { recursive: true });
     mkdirSync(join(top, '.hidden/c'), { recursive: true });
@@ -138,7 +138,7 @@ describe('import and export', () => {
     );
   });
 
-  test('list up to ten names that the server would refuse before sending anything', async () => {
+  test('list up to ten invalid folders before sending a request', async () => {
     const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
     await refused(
       1,
@@ -185,7 +185,7 @@ describe('import and export', () => {
     assert.match(await testbed.output('folder', 'show', '/merged/m'), /Title +New title/);
   });
 
-  test('write no formula into CSV', async () => {
+  test('escape formulas in CSV', async () => {
     const text = await testbed.output('folder', 'export', '/sample/a/ spaces ', '--format', 'csv');
     assert.equal(text, `path,title,icon,description,properties\r\n'=1+1,"'=HYPERLINK(""x"")",,,\r\n`);
   });

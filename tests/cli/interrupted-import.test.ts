@@ -1,4 +1,4 @@
-/** An interrupted import leaves the tree unchanged or complete, and reports correctly which. */
+/** An interrupted import changes either nothing or everything, and the command reports which. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ const areas = 40;
 const finished =
   'espalier: The import was completed before it could be stopped. To undo it, run espalier folder delete -r.\n';
 
-/** Stops the import after the server has written some folders. */
+/** Starts an import, and sends the signal after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
   const begun = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -43,8 +43,8 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
     await over.promise;
     // This change waits for the import in the writer queue.
     await testbed.tree.outcome('deleteFolder', { id: randomUUID() });
-    const isAsBefore = isDeepStrictEqual(await testbed.tree.snapshot(), before);
-    return { ended, isAsBefore, count: (await testbed.tree.paths()).length };
+    const isUnchanged = isDeepStrictEqual(await testbed.tree.snapshot(), before);
+    return { ended, isUnchanged, count: (await testbed.tree.paths()).length };
   } finally {
     await testbed.stop();
   }
@@ -52,14 +52,14 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
 
 for (const kind of databaseKinds) {
   describe(`an interrupted import on ${kind.name}`, () => {
-    test('changes nothing after Ctrl-C, neither at once nor later', async () => {
-      const { ended, isAsBefore, count } = await interrupt(kind, 'SIGINT');
+    test('changes nothing after Ctrl-C, neither immediately nor later', async () => {
+      const { ended, isUnchanged, count } = await interrupt(kind, 'SIGINT');
       assert.deepEqual([ended.code, ended.output], [130, '']);
-      // On a slow machine the import may finish before Ctrl-C. The command then says so.
+      // On a slow machine, the import may finish before Ctrl-C. Then the command reports that.
       if (ended.errors === finished) assert.equal(count, folders + areas);
       else {
         assert.equal(ended.errors, 'espalier: Nothing was imported.\n');
-        assert.ok(isAsBefore);
+        assert.ok(isUnchanged);
       }
     });
 
@@ -71,7 +71,9 @@ for (const kind of databaseKinds) {
   });
 }
 
-const isSkipped = hasPseudoTerminal ? false : 'there is no `script` of util-linux, which makes a terminal';
+const isSkipped = hasPseudoTerminal
+  ? false
+  : 'the `script` command of util-linux, which creates a terminal, is missing';
 test(
   'shows the progress of an import on a terminal and ends with the right counts',
   { skip: isSkipped },

@@ -82,7 +82,7 @@ describe(`journal commands on ${sqlite.name}`, () => {
     );
   });
 
-  test('refuse invalid arguments with one line', async () => {
+  test('refuse invalid arguments with one error line', async () => {
     const refused = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
     assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
     assert.match(await refused('--from', 'noon'), /^2: Invalid value "noon" for --from: use a time/);

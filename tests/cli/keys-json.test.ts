@@ -21,7 +21,7 @@ for (const kind of databaseKinds) {
       return JSON.parse(output) as T;
     };
 
-    test('prints one value per command', async () => {
+    test('prints one JSON value per command', async () => {
       const [first] = await run<{ id: string; state: string; sealedWith: null }[]>();
       assert.deepEqual([first!.state, first!.sealedWith], ['signs', null]);
       const sealed = await run<{ changed: number; sealedWith: string }>('seal');

@@ -1,4 +1,4 @@
-/** Imports a large directory on a terminal, completely and interrupted. */
+/** Imports a large directory on a terminal, either to the end or interrupted by Ctrl-C. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -86,7 +86,7 @@ export class LargeImport {
 
 /** Returns the first and the last line of each step. */
 function stepsOf(text: string): string[] {
-  // The spinner moves the cursor to the start of the line for each text, and begins it with one character of its own.
+  // For each text, the spinner moves the cursor to the start of the line and prints one character of its own first.
   const lines = stripVTControlCharacters(text.replaceAll('\x1b[1G', '\n'))
     .split(/\r?\n/)
     .map((line) => line.replace(/^[⠀-⣿] /, ''))

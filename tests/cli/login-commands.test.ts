@@ -1,4 +1,4 @@
-/** `espalier login`, `logout` and `whoami`: a stored session for later commands that only its owner can use. */
+/** `espalier login`, `logout` and `whoami`: a session is stored for later commands, and only its owner can use it. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -33,7 +33,7 @@ describe('a stored login', () => {
   before(async () => (testbed = await CliTestbed.start(sqlite)));
   after(() => testbed.stop());
 
-  /** An environment that shares only the server, as of another user of the machine. */
+  /** The environment of another user of the machine, who uses the same server but no common files. */
   const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(testbed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
     testbed.run(['login', '--url', testbed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
@@ -51,7 +51,7 @@ describe('a stored login', () => {
     assert.deepEqual([user.username, url], ['admin', testbed.tree.testbed.url]);
   });
 
-  test('asks for the user and the password on a terminal, without printing the password', async () => {
+  test('is created with a user name and a password from a terminal, which does not show the password', async () => {
     const args = ['login', '--url', testbed.tree.testbed.url];
     const { code, text } = await runOnTerminal(args, { ...testbed.environment, ...elsewhere('asked') }, [
       [/User name/, 'admin\r'],
@@ -63,7 +63,7 @@ describe('a stored login', () => {
     assert.ok(existsSync(profileIn('asked')));
   });
 
-  test('stores nothing after Ctrl-C at a question', async () => {
+  test('is not created after Ctrl-C at a prompt', async () => {
     const args = ['login', '--url', testbed.tree.testbed.url];
     const user: Step = [/User name/, 'admin\r'];
     for (const steps of [[[/User name/, ctrlC]], [user, [/Password of admin/, ctrlC]]] as Step[][]) {
@@ -94,7 +94,7 @@ describe('a stored login', () => {
       [who.code, who.errors],
       [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.testbed.url}.\n`],
     );
-    // The next login uses the same server, and not the default address.
+    // The next login uses the same server instead of the default address.
     const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
       environment: elsewhere('leaving'),
@@ -103,6 +103,16 @@ describe('a stored login', () => {
       [relogin.code, relogin.output],
       [0, `Logged in as admin at ${testbed.tree.testbed.url}.\n`],
     );
+  });
+
+  test('is reported as missing in JSON, with a code, if the command prints JSON', async () => {
+    const { code, output, errors } = await testbed.run(['whoami', '--json'], {
+      environment: elsewhere('nobody'),
+    });
+    assert.deepEqual([code, output], [3, '']);
+    assert.deepEqual(JSON.parse(errors), {
+      error: { code: 'LOGGED_OUT', message: 'You are not logged in. Run espalier login.' },
+    });
   });
 
   test('is selected by its profile', async () => {
@@ -185,7 +195,7 @@ describe('a stored login', () => {
     assert.equal((await whoami()).errors, '');
   });
 
-  test('is not created on a full disk: one error line, no file, and the session is ended', async () => {
+  test('is not created on a full disk: the command prints one error line, leaves no file and ends the session', async () => {
     const sessions = async () =>
       (await testbed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
@@ -200,7 +210,7 @@ describe('a stored login', () => {
     assert.equal(await sessions(), before);
   });
 
-  test('is refreshed once by concurrent commands, even if a holder of the lock was killed', async () => {
+  test('is refreshed only once by concurrent commands, even if the last holder of the lock was killed', async () => {
     await logIn('shared');
     const refreshes = async () => {
       const { sessions } = await testbed.tree.query<{
@@ -222,7 +232,7 @@ describe('a stored login', () => {
     assert.deepEqual(readdirSync(dirname(profileIn('shared'))), ['default.json']);
   });
 
-  test('asks for a new login once the server has forgotten the session', async () => {
+  test('leads to a message that asks for a new login once the session has expired', async () => {
     await logIn('over');
     testbed.tree.testbed.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
@@ -274,7 +284,7 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
     assert.doesNotMatch(text, /User name|Password/);
   });
 
-  test('is reported with the right URL if the path is that of the graph or of the console', async () => {
+  test('is reported with the right URL if the address ends with /graphql or /console', async () => {
     const missing: RequestListener = (_, response) =>
       response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"NOT_FOUND"}');
     await withServer(missing, async (url) => {
@@ -301,17 +311,7 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
     });
   });
 
-  test('is reported as JSON with a code if the command prints JSON', async () => {
-    const { code, output, errors } = await runEspalier(['whoami', '--json'], {
-      environment: { XDG_CONFIG_HOME: join(folder, 'nobody') },
-    });
-    assert.deepEqual([code, output], [3, '']);
-    assert.deepEqual(JSON.parse(errors), {
-      error: { code: 'LOGGED_OUT', message: 'You are not logged in. Run espalier login.' },
-    });
-  });
-
-  test('is recognized if it answers with a page', async () => {
+  test('is reported if it responds with a web page', async () => {
     const page: RequestListener = (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>');
     await withServer(page, async (url) => {

@@ -10,12 +10,12 @@ import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';
 
 const values = parseScriptOptions(
-  'npm run lab -- import [--entries 100000]\n\nImports a directory on a terminal, to its end and interrupted halfway.',
+  'npm run lab -- import [--entries 100000]\n\nImports a directory on a terminal, once to the end and once interrupted halfway.',
   ['entries'],
 );
 const entries = Number(values.entries ?? 100_000);
 if (!hasPseudoTerminal) {
-  console.error('There is no `script` of util-linux here, which makes the terminal.');
+  console.error('Cannot create a terminal: the `script` command of util-linux is missing.');
   process.exit(1);
 }
 
@@ -27,7 +27,7 @@ await withPostgres(async () => {
     await large.stop();
     console.log(`A directory of ${entries.toLocaleString('en')} entries on ${kind.name}:`);
     for (const line of whole) console.log(`  ${line}`);
-    console.log('The same, interrupted while the server works; the tree is as before:');
+    console.log('The same import, interrupted while the server works. The tree is unchanged:');
     for (const line of interrupted) console.log(`  ${line}`);
     console.log();
   }

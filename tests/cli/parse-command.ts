@@ -43,7 +43,7 @@ export function parseCommand(name: string, definition: Command, args: readonly s
   return input;
 }
 
-/** The commands below a command of commander, without groups. */
+/** Returns the commands inside a commander command, without the groups that contain them. */
 export function leavesOf(command: CommanderCommand): readonly CommanderCommand[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }

@@ -43,7 +43,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.equal(await logInStatus('ben', generated!), 200);
   });
 
-  test('report an invalid new user in one line and add none', async () => {
+  test('report an invalid new user in one line and add no user', async () => {
     const file = testbed.writeTempFile(newPassword());
     const add = (name: string, ...more: string[]) => testbed.runRefused('user', 'add', name, ...more);
     assert.match(await add('admin', '--password-file', file), /^1: .*already in use/);
@@ -88,7 +88,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.match(await testbed.runRefused('user', 'rm', 'admin', '-y'), /^1: You cannot delete yourself/);
   });
 
-  test('change the own password with the old one, and set those of others as administrator', async () => {
+  test('require the old password from a user, but not from an administrator who sets the password of another user', async () => {
     const erik = await testbed.people.createUser({ username: 'erik' });
     await testbed.logIn(erik);
     await testbed.people.logIn(erik);
@@ -175,7 +175,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     );
   });
 
-  test('refuse other users in one line, and show them themselves', async () => {
+  test('show users who are not administrators their own account, and refuse everything else in one line', async () => {
     const ida = await testbed.people.createUser({ username: 'Ida' });
     await testbed.logIn(ida, 'ida');
     const refused = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');

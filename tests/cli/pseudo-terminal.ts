@@ -1,4 +1,4 @@
-/** Runs the program on a terminal, using `script` of util-linux if it is installed. */
+/** Runs the CLI on a pseudo-terminal, which the `script` command of util-linux creates. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

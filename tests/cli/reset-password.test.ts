@@ -1,4 +1,4 @@
-/** `espalier user password --on-database`, run while a server uses the database: for a forgotten password. */
+/** `espalier user password --on-database` replaces a forgotten password while a server uses the database. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       assert.equal((await logIn(password)).status, 200);
     });
 
-    test('keeps a disabled user disabled and says so; --enable enables the user', async () => {
+    test('keeps a disabled user disabled and reports it, unless --enable is used', async () => {
       const { authToken } = (await logIn(password)).json<{ authToken: string }>();
       const anna = { username: 'anna', password: `walnut cabin ${randomUUID()}` };
       const created = await testbed.query(

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { requireProgram } from '../runner/debian-packages.ts';
 import { program, runEspalier } from '../support/espalier-command.ts';
 
-/** Lines and what completes their last word. */
+/** The last word of each command line is completed to the word on the right. */
 const expected: Readonly<Record<string, string>> = {
   who: 'whoami',
   'user delete --y': '--yes',
@@ -62,7 +62,7 @@ describe('the completion script', () => {
   });
 
   test('completes in zsh', async () => {
-    // Only an interactive zsh completes. Tab completes and runs the line, and the next line waits for the prompt.
+    // Only an interactive zsh completes words. Tab completes and runs a line. The next line waits for the prompt.
     const driver = String.raw`
       zmodload zsh/zpty
       zpty terminal 'PS1="<ready>" zsh -f -i'

@@ -1,4 +1,4 @@
-/** `espalier folder watch` and `espalier query`: commands that run until they are stopped, and any GraphQL request. */
+/** `espalier folder watch` prints changes until it is stopped. `espalier query` sends any GraphQL request. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ describe('espalier folder watch', () => {
   before(async () => (testbed = await CliTestbed.start(sqlite)));
   after(() => testbed.stop());
 
-  test('prints a line for each change inside the folder, reports on standard error that it watches, and ends with Ctrl-C', async () => {
+  test('prints each change inside the folder, and a start message on standard error, until Ctrl-C', async () => {
     const id = await testbed.tree.create('watched');
     const watch = testbed.start('folder', 'watch', '/watched');
     assert.match(

@@ -8,7 +8,7 @@ const uuidV4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 
 export const loginScenarios: Scenario[] = [
   {
-    title: 'answers 200 with exactly the token pair to the right credentials',
+    title: 'answers 200 to the right credentials, with both tokens, the expiry and nothing else',
     proves: [
       '2 LoginResponse.authToken',
       '2 LoginResponse.expires_in',
@@ -51,7 +51,7 @@ export const loginScenarios: Scenario[] = [
     },
   },
   {
-    title: 'issues a token that the graph accepts',
+    title: 'issues an auth token that /graphql accepts',
     proves: ['5.2'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();

@@ -20,7 +20,7 @@ async function isAlive(testbed: Testbed, tokens: LoginResponse): Promise<boolean
 
 export const logoutScenarios: Scenario[] = [
   {
-    title: 'revokes the RT of the login of an AT that is sent with an empty body',
+    title: 'revokes the RT of the same login if an AT is sent with an empty body',
     proves: ['4 POST /logout', '4.1', '3 logout revokes RT'],
     async run(testbed) {
       const tokens = await testbed.logIn();
@@ -40,7 +40,7 @@ export const logoutScenarios: Scenario[] = [
     },
   },
   {
-    title: 'revokes the session of the AT and keeps that of the RT if both are sent',
+    title: 'revokes the session of the AT, and not the session of the RT, if both are sent',
     proves: ['4.1'],
     async run(testbed) {
       const one = await testbed.logIn();

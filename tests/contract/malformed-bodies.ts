@@ -36,7 +36,7 @@ export function malformedBodies(...fields: string[]): MalformedBody[] {
     ...fields.flatMap((field): MalformedBody[] => [
       [`no ${field}`, JSON.stringify({ ...good, [field]: undefined }), json],
       [
-        `${field} in other letters`,
+        `${field} in capital letters`,
         JSON.stringify({ ...good, [field]: undefined, [field.toUpperCase()]: 'x' }),
         json,
       ],

@@ -9,7 +9,7 @@ const days = 86_400;
 
 export const refreshScenarios: Scenario[] = [
   {
-    title: 'replaces both tokens for a valid AT and starts a new period of the same length',
+    title: 'replaces both tokens while the AT is still valid, and the new AT has the full lifetime',
     proves: ['4 POST /login/refresh', '2 RefreshRequest.refreshToken', '3 refresh', '5.6'],
     async run(testbed) {
       const old = await testbed.logIn();
@@ -27,7 +27,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'accepts an AT that expired any time ago',
+    title: 'accepts an expired AT, however long ago it expired',
     proves: ['3 refresh', '5.4'],
     async run(testbed) {
       const old = await testbed.logIn();
@@ -39,7 +39,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'keeps the old AT valid until it expires, and spends the old RT at once',
+    title: 'keeps the old AT valid until it expires, and spends the old RT immediately',
     proves: ['3 refresh'],
     async run(testbed) {
       const old = await testbed.logIn();
@@ -138,7 +138,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'requires an AT and an RT of the same login, and spends neither otherwise',
+    title: 'refuses an AT and an RT of different logins, and does not spend the RT',
     proves: ['5.6', '7 /login/refresh 401'],
     async run(testbed) {
       const one = await testbed.logIn();
@@ -161,7 +161,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'refuses a spent RT within the tolerance and keeps the session',
+    title: 'refuses a spent RT that is sent again within the tolerance, and keeps the session',
     proves: [],
     async run(testbed) {
       const old = await testbed.logIn();
@@ -172,7 +172,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'ends exactly the session of a spent RT that is replayed later',
+    title: 'ends the session of a spent RT that is sent again after the tolerance, and no other session',
     proves: [],
     async run(testbed) {
       const other = await testbed.logIn();
@@ -197,7 +197,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'forgets a spent RT after seven days and then ends nothing',
+    title: 'forgets a spent RT after seven days, and then keeps the session if that RT is sent again',
     proves: [],
     async run(testbed) {
       const old = await testbed.logIn();

@@ -6,7 +6,7 @@ import type { ContractRow } from './contract-rows.ts';
 export interface Scenario {
   /** Completes the sentence "it …". */
   readonly title: string;
-  /** The proved rows. Empty where the contract is silent and the project decided. */
+  /** The rows that the scenario proves. Empty if the contract leaves it open and the project decided. */
   readonly proves: readonly ContractRow[];
   readonly run: (testbed: Testbed) => Promise<void>;
 }

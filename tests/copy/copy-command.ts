@@ -1,4 +1,4 @@
-/** Runs `espalier copy` in a process of its own, or its code in this process. */
+/** Runs `espalier copy` in its own process, or the code of the command in this process. */
 
 import { systemClock } from '../../server/src/clock.ts';
 import { copyInstallation, type ComparedTable } from '../../server/src/maintenance/copy/copy.ts';

@@ -82,7 +82,7 @@ for (const from of databaseKinds) {
         ]);
       });
 
-      test('refreshes tokens from before the copy and repeats a lost response', async () => {
+      test('refreshes tokens issued before the copy, and repeats a lost refresh response', async () => {
         const testbed = await Testbed.start(to, { database: destination, clock: source.clock, settings });
         try {
           const repeated = await testbed.refresh(source.spentTokens);
@@ -122,7 +122,7 @@ async function readState(kind: DatabaseKind, database: TestDatabase, { clock, to
 }
 
 describe('an installation of 12,000 folders, copied from SQLite to PostgreSQL and back', () => {
-  test('has the same export at both ends and accepts tokens from before', async () => {
+  test('has the same export on each database and accepts tokens issued before the copy', async () => {
     assert.equal((await copyThereAndBack(12_000)).length, 2);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Runs as a child process: copies, and is killed at the given statement of the destination. If a text is passed, only
- * statements with that text count.
+ * Runs as a child process: copies a database, and kills itself at the given statement on the destination. If a text is
+ * passed, it counts only the statements that contain the text.
  */
 
 import { systemClock } from '../../server/src/clock.ts';

@@ -1,4 +1,4 @@
-/** An installation with some rows in every table, in the state after its server stopped. */
+/** Creates an installation with some rows in every table. Its server has stopped. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -14,10 +14,11 @@ export type Tokens = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
 export interface Installation {
   readonly database: TestDatabase;
   readonly clock: TestClock;
-  /** The administrator's tokens: current ones, and spent ones whose successor may have been lost. */
+  /** Current tokens of the administrator. */
   readonly tokens: Tokens;
+  /** Spent tokens of the administrator. A client may send them again if it did not receive the response. */
   readonly spentTokens: Tokens;
-  /** The tokens that replaced the spent ones. */
+  /** The tokens that replaced the spent tokens. */
   readonly successor: Tokens;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A copy can be killed any number of times, continues, and ends like an uninterrupted one. Until then no server can use
- * it.
+ * A copy that is killed any number of times can be continued, with the same result as an uninterrupted copy. Until it is
+ * complete, no server can use the destination.
  */
 
 import assert from 'node:assert/strict';
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     afterEach(() => destination.remove());
     after(() => source.database.remove());
 
-    /** Returns whether the copy was killed. Otherwise it had finished. */
+    /** Returns false if the copy finished before it reached the statement. */
     const killAt = async (statement: number, text = '') => {
       const args = [source.database.url, destination.url, String(statement), text];
       const copying = spawn(process.execPath, ['--conditions=espalier-source', child, ...args], {
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
         const tables = await database.transaction((transaction) => transaction.tableNames());
         return tables.includes('folders') ? (await database.get(countFolders, {}))!.count : 0;
       });
-    /** Each transaction starts with an update of the mark. This is the second transaction of the folders. */
+    /** Each transaction first updates the mark. The sixth transaction is the second that copies folders. */
     const copyHalf = async () => {
       assert.ok(await killAt(6, 'set value = value'));
       const copied = await countCopiedFolders();

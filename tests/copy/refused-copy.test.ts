@@ -49,7 +49,7 @@ const execute = (url: string, text: string) =>
   withExistingDatabase(url, (database) => database.transaction((transaction) => transaction.define(text)));
 
 for (const kind of databaseKinds) {
-  describe(`refusals of espalier copy on ${kind.name}`, () => {
+  describe(`espalier copy with a database on ${kind.name}`, () => {
     let installation: TestDatabase;
     let other: TestDatabase;
     before(async () => {
@@ -72,18 +72,18 @@ for (const kind of databaseKinds) {
     };
     const toOther = () => assertRefused(installation.url, other.url);
 
-    test('refuse a source on which no server was ever started', async () => {
+    test('refuses a source on which no server was ever started', async () => {
       await withDatabase(other.url, nothing);
       assert.match(await fromOther(), /^The source contains no installation/);
     });
 
-    test('refuse a source of another program', async () => {
+    test('refuses a source of another program', async () => {
       await withExistingDatabase(other.url, nothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
       assert.match(await fromOther(), /^Cannot use the source\. .* another program/);
     });
 
-    test('refuse a source with an older schema and leave it unchanged', async () => {
+    test('refuses a source with an older schema and leaves it unchanged', async () => {
       await startOnce(kind, other);
       await execute(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
       const stored = await readEverything(other.url);
@@ -91,19 +91,19 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('refuse a source with a newer schema', async () => {
+    test('refuses a source with a newer schema', async () => {
       await startOnce(kind, other);
       await execute(other.url, makeNewer);
       assert.match(await fromOther(), /^Cannot use the source\. .* schema of a newer Espalier/);
     });
 
-    test('refuse a source that is an unfinished copy itself', async () => {
+    test('refuses a source that is an unfinished copy itself', async () => {
       await startOnce(kind, other);
       await execute(other.url, mark);
       assert.match(await fromOther(), /^The source is an unfinished copy/);
     });
 
-    test('refuse a destination with an installation and leave it unchanged', async () => {
+    test('refuses a destination with an installation and leaves it unchanged', async () => {
       await startOnce(kind, other);
       const stored = await readEverything(other.url);
       assert.match(
@@ -113,7 +113,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('refuse a destination with an unfinished copy of another installation', async () => {
+    test('refuses a destination with an unfinished copy of another installation', async () => {
       await startOnce(kind, other);
       await execute(other.url, mark);
       const stored = await readEverything(other.url);
@@ -121,19 +121,19 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('refuse a destination of another program', async () => {
+    test('refuses a destination of another program', async () => {
       await withExistingDatabase(other.url, nothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
       assert.match(await toOther(), /^Cannot use the destination\. .* another program/);
     });
 
-    test('refuse a destination with a newer schema', async () => {
+    test('refuses a destination with a newer schema', async () => {
       await withDatabase(other.url, nothing);
       await execute(other.url, makeNewer);
       assert.match(await toOther(), /^Cannot use the destination\. .* schema of a newer Espalier/);
     });
 
-    test('do not include a destination with a schema on which no server was started', async () => {
+    test('accepts a destination that has a schema but no installation yet', async () => {
       await withDatabase(other.url, nothing);
       const compared = await withExistingDatabase(installation.url, (database) =>
         copyInto(other.url, database),
@@ -226,7 +226,7 @@ describe('espalier copy', () => {
     );
   });
 
-  test('exits with 2 on wrong usage and points to the help', async () => {
+  test('exits with 2 if the arguments are wrong, and refers to the help', async () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');

@@ -1,4 +1,4 @@
-/** Reads the actual contents of a database without the code that copies it. */
+/** Reads the contents of a database without using the code of `espalier copy`. */
 
 import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import type { Database } from '../../server/src/database/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Copies an installation from SQLite to PostgreSQL and back with the command, with a server on each database in
- * between. Sessions stay valid, and the tree stays the same.
+ * Copies an installation from SQLite to PostgreSQL and back with `espalier copy`, and starts a server on each database in
+ * between. Checks that sessions stay valid and that the tree stays the same.
  */
 
 import assert from 'node:assert/strict';

@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.send('GET', '/livez')).status, 200);
     }
 
-    test('refuses an export without folders that their parent counts', async () => {
+    test('refuses an export if folders are missing that their parent still counts', async () => {
       assert.equal((await graph.query<{ exportFolders: object[] }>(exportAll)).exportFolders.length, 4);
       await execute(`delete from folders where name = 'Two'`);
       await assertUnavailable(exportAll);
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
         closeSync(descriptor);
       };
 
-      test('refuses an export from a page that reads as empty', async () => {
+      test('refuses an export if a page of the index wrongly looks empty', async () => {
         // An index leaf page without cells: https://www.sqlite.org/fileformat2.html#b_tree_pages
         const empty = Buffer.alloc(4096);
         empty.set([10, 0, 0, 0, 0, 0x10, 0]);

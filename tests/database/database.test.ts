@@ -72,13 +72,13 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
     });
 
-    test('rolls back a transaction whose work throws, at once or later', async () => {
+    test('rolls back a transaction if its work throws, immediately or later', async () => {
       const broken = new Error('broken');
-      const atOnce = database.transaction((t) => {
+      const immediate = database.transaction((t) => {
         void t.run(insert, { id: 'a', shelf: 'A' });
         throw broken;
       });
-      await assert.rejects(atOnce, broken);
+      await assert.rejects(immediate, broken);
       const later = database.transaction(async (t) => {
         await t.run(insert, { id: 'b', shelf: 'A' });
         await setImmediate();
@@ -159,7 +159,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await database.all(listed, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);
     });
 
-    test('reads one state in a moment and in the snapshot of a response', async () => {
+    test('reads one state in a short snapshot and in the open snapshot of a response', async () => {
       await add('a');
       await database.shortSnapshot(async (reader) => {
         assert.deepEqual(await ids(reader), ['a']);
@@ -187,7 +187,7 @@ for (const kind of databaseKinds) {
         });
       await assert.rejects(twice(false), (error: Error) => error.name !== 'Refusal');
       assert.deepEqual(await ids(), []);
-      // SQLite rolls back only the statement. The result must match the outcome in both cases.
+      // SQLite rolls back only the statement and may commit the rest. The rows must match the outcome of the transaction.
       const outcome = await twice(true).then(
         () => ['a'],
         () => [],
@@ -195,7 +195,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await ids(), outcome);
     });
 
-    test('runs a statement for each of any number of parameters in order', async () => {
+    test('runs a statement once for each of many parameters, in order', async () => {
       const each = Array.from({ length: 333 }, (_, index) => ({ id: `${1000 + index}`, shelf: 'A' }));
       await database.transaction((t) => t.runEach(insert, each));
       assert.deepEqual(
@@ -218,7 +218,7 @@ for (const kind of databaseKinds) {
       assert.equal((await ids()).includes('new'), false);
     });
 
-    test('runs queued statements before the next read, each as often as it was queued', async () => {
+    test('runs each queued statement before the next read, as often as it was queued', async () => {
       const idsRead = await database.transaction(async (t) => {
         t.queue(insert, { id: 'a', shelf: 'A' });
         t.queue(insert, { id: 'b', shelf: 'A' });

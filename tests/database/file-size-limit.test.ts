@@ -34,7 +34,7 @@ describe('a file size limit on SQLite', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('stops the first start with a line that names it', async () => {
+  test('stops the first start with an error line that names the limit', async () => {
     const { code, errors } = await runEspalier(['serve'], {
       environment: { ESPALIER_DATABASE_URL: database.url, ESPALIER_PORT: '0' },
       maxFileBytes: 100 * 1024,
@@ -46,7 +46,7 @@ describe('a file size limit on SQLite', () => {
     );
   });
 
-  test('is reported everywhere when an import reaches it, and no longer once it is raised', async (t) => {
+  test('is reported in every place when an import reaches it, until it is raised', async (t) => {
     const prepared = await NodeProcess.start({ databaseUrl: database.url });
     assert.ok(await prepared.stop());
     const metricsPort = await findFreePort();

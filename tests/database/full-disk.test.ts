@@ -1,4 +1,4 @@
-/** A full disk: changes are refused for the moment, everything else continues, and no restart is needed. */
+/** While the disk is full, the server refuses changes and does everything else. Afterwards it needs no restart. */
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
@@ -33,7 +33,7 @@ const fullDisks: Readonly<Record<DatabaseKind['name'], FullDisk>> = {
   },
 };
 
-/** Fails like a server without space for another page of a table. */
+/** Makes each write fail as if PostgreSQL had no space for another page of a table. */
 async function whileTablesRefuse(url: string, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual({ code, detail }, { code: 'UNAVAILABLE', detail: message });
     };
 
-    test('refuses logins, refreshes and logouts with 503, valid or not, and spends no token', async () => {
+    test('makes valid and invalid logins, refreshes and logouts fail with 503, and spends no token', async () => {
       const [one, two, three] = [await testbed.logIn(), await testbed.logIn(), await testbed.logIn()];
       await whenFull(async () => {
         assertUnavailable(await testbed.post('/login', administrator));
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.post('/login', { ...administrator, password: 'wrong' })).status, 401);
     });
 
-    test('refuses changes with UNAVAILABLE, and accepts them as soon as there is space', async () => {
+    test('makes changes fail with UNAVAILABLE until there is space', async () => {
       await whenFull(async () => {
         for (let time = 0; time < 30; time++) {
           const answer = await createFolder('Plans');
@@ -185,7 +185,7 @@ for (const kind of databaseKinds) {
     });
 
     if (kind === sqlite)
-      test('leaves nothing of a large change that it interrupts', async () => {
+      test('leaves no part of a large change that it interrupts', async () => {
         const log = `${testbed.database.url.slice('sqlite:'.length)}-wal`;
         const folders = Array.from({ length: 3_000 }, (_, index) => ({ name: `Room ${index}` }));
         const importAll = () =>

@@ -1,4 +1,4 @@
-/** Changes that wait at the same time share a transaction. Each has its own number, refusal and idempotency key. */
+/** Changes that wait at the same time share a transaction, but each has its own number, refusal and idempotency key. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
     const write = (transaction: Transaction, sessionId: string) =>
       record(transaction, { kind: 'END_SESSION', now: 1, byUserId: null, sessionId });
 
-    /** Holds all other changes until `release` is called. Commits are counted from then on. */
+    /** Blocks all other changes until the returned function is called, which also resets the count of commits. */
     async function holdChanges(): Promise<() => Promise<void>> {
       const begun = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
@@ -178,7 +178,7 @@ for (const kind of databaseKinds) {
       assert.equal((await database.all(selectEntries, {})).filter(({ sessionId }) => sessionId).length, 1);
     });
 
-    test('do not block another user, however many one user has', async () => {
+    test('do not block the changes of another user, however many one user sends', async () => {
       const changes = createChanges();
       const [many, one] = [randomUUID(), randomUUID()];
       const send = (userId: string) =>

@@ -1,5 +1,5 @@
 /**
- * A database that returns to an earlier state while a server uses it: no request hangs, and the operator learns what to
+ * A database that returns to an earlier state while a server uses it: no request hangs, and the server reports what to
  * do.
  */
 
@@ -71,7 +71,7 @@ describe('an older database file on SQLite', () => {
     const input = { username: 'ann', password: 'correct horse battery staple' };
     const { errors } = await query(mutation('createUser', 'user{id}'), { input });
     assert.equal(errors, undefined, JSON.stringify(errors));
-    // No access is cached at this number, and the server has read its head.
+    // The server has read the newest state, but has cached no access for the new access number.
     const other = new BetterSqlite(file);
     other.exec('update journal_counter set access_number = access_number + 1');
     other.close();
@@ -89,7 +89,7 @@ describe('an older database file on SQLite', () => {
     return problem!;
   };
 
-  test('makes the node not ready if its inode differs; the node never reads it, still answers, and stops on request', async () => {
+  test('makes the node not ready if it replaces the original by a rename; the node does not use it, but responds and can be stopped', async () => {
     const older = await prepare();
     renameSync(file, `${file}.away`);
     renameSync(older, file);
@@ -108,9 +108,9 @@ describe('an older database file on SQLite', () => {
     assert.ok(await node.stop());
   });
 
-  test('makes the node not ready if it overwrites the original; the node still answers and stops on request', async () => {
+  test('makes the node not ready if it overwrites the original; the node still responds and can be stopped', async () => {
     const older = await prepare();
-    // The write connection reads the newest state once more and caches it.
+    // This makes the write connection read the newest state and cache it.
     const head = (await Scrape.of(metricsUrl)).number('espalier_journal_head');
     assert.ok(head! > 0);
     writeFileSync(file, readFileSync(older), { flag: 'r+' });
@@ -155,7 +155,7 @@ describe('connections to copies of different age on PostgreSQL', () => {
       const answer = await create();
       assert.equal(answer.status, 503, answer.text);
       return testbed.logLines.some((line) => line.includes('returned an older state than before'));
-    }, 'it is found out');
+    }, 'the node detects it');
     // No check has run since, and a new check would wait for this lock.
     await other.query('begin; lock table older.journal_counter in access exclusive mode');
     const answer = await testbed.send('GET', '/readyz');
@@ -167,6 +167,6 @@ describe('connections to copies of different age on PostgreSQL', () => {
     await other.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`);
     await eventually(async () => (await testbed.send('GET', '/readyz')).status === 200, 'it is ready again');
-    await eventually(async () => (await create()).status === 200, 'it changes again');
+    await eventually(async () => (await create()).status === 200, 'changes succeed again');
   });
 });

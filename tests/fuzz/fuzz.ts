@@ -46,7 +46,7 @@ async function runAll(): Promise<boolean> {
 
 function readOptions() {
   const { values, words } = parseScriptArguments(
-    `npm run lab -- fuzz [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nTries the server at random against models, until it finds something, the minutes are over, or you stop it. With a seed, that one run.`,
+    `npm run lab -- fuzz [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nCompares random runs of the server with models until a run fails, the minutes are over, or you stop it. With a seed, runs each subject only once.`,
     ['seed', 'steps', 'minutes'],
   );
   const numbers = {
@@ -55,13 +55,13 @@ function readOptions() {
     minutes: Number(values.minutes ?? 'Infinity'),
   };
   for (const [name, value] of Object.entries(numbers)) {
-    if (value !== undefined && !(value >= 0)) end(`--${name} must be a number from 0 up.`);
+    if (value !== undefined && !(value >= 0)) end(`--${name} must be a number of at least 0.`);
   }
   const named = words.map((name) => {
     const subject = subjects.find((each) => each.name === name);
     return (
       subject ??
-      end(`There is no ${name} to try; there are: ${subjects.map((each) => each.name).join(', ')}.`)
+      end(`There is no fuzz subject ${name}. Use one of: ${subjects.map((each) => each.name).join(', ')}.`)
     );
   });
   return { chosen: named.length > 0 ? named : subjects, ...numbers };

@@ -13,7 +13,7 @@ export interface ShrinkOptions<Operation> {
 }
 
 export interface ShrinkPlan<Operation> {
-  /** Tried first, because the failure may need no more than these. */
+  /** Tried first, because these operations may be enough for the failure. */
   readonly first: readonly Operation[];
   /** Runs the operations. Returns undefined if they do not fail, or fail differently. */
   readonly run: (operations: readonly Operation[]) => Promise<Failure<Operation> | undefined>;

@@ -1,4 +1,4 @@
-/** A fuzz subject: a seed defines a run on a database, and a failing run is shrunk. */
+/** A fuzz subject runs random operations that a seed defines, and shrinks a run that fails. */
 
 import type { DatabaseKind } from '../support/databases.ts';
 import type { Failure, ShrinkOptions } from './shrink.ts';
@@ -74,10 +74,10 @@ async function printSmallest<Operation>(
   isInterrupted: () => boolean,
 ): Promise<void> {
   const start = performance.now();
-  console.log(`Looking for fewer operations that do it, for ${shrinkMinutes} minutes at most.`);
+  console.log(`Searching for fewer operations that cause it, for at most ${shrinkMinutes} minutes.`);
   const smallest = await shrink(kind, failure, {
     isTimeUp: () => isInterrupted() || performance.now() - start >= shrinkMinutes * 60_000,
-    onProgress: ({ operations }) => console.log(`${operations.length} are enough.`),
+    onProgress: ({ operations }) => console.log(`${operations.length} operations are enough.`),
   });
   for (const operation of smallest.operations) console.log(JSON.stringify(operation));
   console.log(describe(smallest));

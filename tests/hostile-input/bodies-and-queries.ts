@@ -1,4 +1,4 @@
-/** Requests that are valid HTTP with invalid bodies or queries. */
+/** Generates requests that are valid HTTP but have invalid bodies or queries. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { mutateBytes } from './byte-mutations.ts';
@@ -21,7 +21,7 @@ const targets: readonly Target[] = [
   { path: '/logout', body: { refreshToken: '$RT$x' }, headers: [] },
   { path: '/graphql', body: { query: '{folder{name}}', operationName: 'A' }, headers: [bearer] },
 ];
-/** Almost every login costs a password hash. */
+/** Rare, because almost every login costs a password hash. */
 const login: Target = { path: '/login', body: { username: 'nobody', password: '$PASSWORD$' }, headers: [] };
 const loginShare = 0.01;
 

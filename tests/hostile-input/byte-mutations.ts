@@ -1,4 +1,4 @@
-/** Random damage to a byte text. */
+/** Damages a text at random. Each character of the text is one byte. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 
@@ -88,7 +88,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** Applies one mutation or a few. */
+/** Applies one or a few mutations. */
 export function mutateBytes(random: Random, text: string): string {
   let mutated = text;
   do {

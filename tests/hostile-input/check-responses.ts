@@ -26,7 +26,7 @@ export function checkResponses(responses: readonly HttpResponse[], materials: Ma
 function findFault({ status, body, closeCode }: HttpResponse, materials: Materials): string | undefined {
   if (status >= 500) return `A status of ${status}.`;
   if (closeCode !== undefined && badCloses.includes(closeCode)) return `A socket closed with ${closeCode}.`;
-  if (badCodes.test(body)) return 'An error that is the fault of the server.';
+  if (badCodes.test(body)) return 'An error that blames the server.';
   if (leaks.test(body)) return 'A response that shows internals of the server.';
   const leaked = secrets.find((name) => body.includes(materials[name]!));
   return leaked && `A response with a secret in it: ${leaked}.`;

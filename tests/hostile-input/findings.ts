@@ -10,7 +10,7 @@ export interface Finding {
 
 export const findings: readonly Finding[] = [
   {
-    title: 'a client that hangs up in the middle of a body was logged as a failure of the server',
+    title: 'a client that disconnected in the middle of a body was logged as a failure of the server',
     requests: [
       {
         kind: 'http',
@@ -21,7 +21,7 @@ export const findings: readonly Finding[] = [
     ],
   },
   {
-    title: 'a subscription whose only field is skipped was answered with 500',
+    title: 'a subscription with only a skipped field got a response of 500',
     requests: [
       'subscription{folderChanges @skip(if: true){kind}}',
       'subscription{... on Subscription @include(if: false){folderChanges{kind}}}',
@@ -40,7 +40,7 @@ export const findings: readonly Finding[] = [
     })),
   },
   {
-    title: 'a client that breaks off before its events are sent was logged as a failure of the server',
+    title: 'a client that sent nonsense before it received events was logged as a failure of the server',
     requests: Array.from({ length: 10 }, () => ({
       kind: 'http',
       parts: [

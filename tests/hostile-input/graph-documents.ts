@@ -33,7 +33,7 @@ const introspection = [
   '{__type(name:"Folder"){fields{name type{kind ofType{ofType{ofType{name}}}}}}}',
   '{__schema{__typename directives{name args{defaultValue}}}}',
 ];
-/** The shares of mutations that hash a password or end the sessions of the run. */
+/** The probability of each mutation that hashes a password or ends the sessions of the run. */
 const rare: Readonly<Record<string, number>> = {
   changePassword: 0.01,
   createUser: 0.02,
@@ -119,13 +119,13 @@ class DocumentWriter {
     return `${alias}${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}${this.#directive()}${inside}`;
   }
 
-  /** Puts a field into a fragment in a few cases. */
+  /** Sometimes puts a field into a fragment. */
   #inFragment(type: GraphQLCompositeType, field: string): string {
     const random = this.#random;
     if (random.chance(0.9)) return field;
     if (random.chance(0.5)) return `... on ${type.name}${this.#directive()}{${field}}`;
     const name = `F${this.#fragments.length}`;
-    // Sometimes a fragment that contains itself.
+    // Sometimes the fragment contains itself.
     const loop = this.#errs(0.05) ? ` ...${name}` : '';
     this.#fragments.push(`fragment ${name} on ${this.#errs(0.05) ? 'User' : type.name}{${field}${loop}}`);
     return `...${name}`;
@@ -207,7 +207,7 @@ class DocumentWriter {
   }
 }
 
-/** GraphQL writes keys without quotes. */
+/** Writes a GraphQL literal, in which keys have no quotes. */
 function literal(value: Sample): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

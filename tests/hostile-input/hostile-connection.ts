@@ -1,16 +1,16 @@
-/** Sends arbitrary bytes and reads until no more data can come, without waiting in vain. */
+/** Sends arbitrary bytes and reads all responses, without waiting longer than necessary. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { readResponses, readFirstResponse, type HttpResponse } from './http-responses.ts';
 import { render, type HostileRequest, type Materials } from './hostile-request.ts';
 
-/** Sent last on a connection: its response shows that all earlier requests are answered. */
+/** Sent last on a connection: its response shows that all earlier requests have been answered. */
 const lastRequest = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 const lastFrame = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
-/** After an incomplete request the server waits for more. Then the client ends its side. */
+/** If the server sends nothing for this time, it waits for the rest of a request, so the client ends its side. */
 const quietMs = 300;
-/** An upgrade gets a response unless it is damaged. */
+/** The same for an upgrade, which may take longer, because only a damaged one gets no response. */
 const quietSocketMs = 2_000;
 /** The time to wait for data from the server before sending more. */
 const maxSilenceMs = 500;
@@ -54,7 +54,10 @@ export class HostileConnections {
     const socket = await this.#open();
     const chunks: Buffer[] = [];
     const quiet = setTimeout(() => socket.end(), isSocket ? quietSocketMs : quietMs);
-    const deadline = setTimeout(() => socket.destroy(new StuckError('The server does not hang up.')), maxMs);
+    const deadline = setTimeout(
+      () => socket.destroy(new StuckError('The server does not close the connection.')),
+      maxMs,
+    );
     let stuck: Error | undefined;
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
@@ -110,7 +113,7 @@ async function waitAfterUpgrade(socket: Socket, chunks: readonly Buffer[]): Prom
 function exchangeOn(socket: Socket, bytes: Buffer): Promise<HttpResponse | undefined> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
-    const deadline = setTimeout(() => end(new StuckError('There is no response.')), maxMs);
+    const deadline = setTimeout(() => end(new StuckError('The server does not respond.')), maxMs);
     const onData = (chunk: Buffer) => {
       received = received.length > 0 ? Buffer.concat([received, chunk]) : chunk;
       const response = readFirstResponse(received);

@@ -1,6 +1,6 @@
 /**
- * Damaged HTTP, JSON, GraphQL and WebSocket input: never a 5xx, an error in the log or a leaked secret, and
- * the server keeps working.
+ * Damaged HTTP, JSON, GraphQL and WebSocket input never causes a 5xx, an error in the log or a leaked secret,
+ * and the server keeps working.
  */
 
 import assert from 'node:assert/strict';

@@ -80,7 +80,7 @@ export function mutateJson(random: Random, value: Json): Json {
   }
 }
 
-/** Returns bytes of UTF-8; sometimes a text that is not valid JSON. */
+/** Returns the bytes of the value as JSON in UTF-8, and sometimes bytes that are invalid. */
 export function writeJson(random: Random, value: Json): string {
   const text = toBytes(JSON.stringify(value));
   if (random.chance(0.6)) return text;

@@ -9,7 +9,7 @@ type Bytes = string;
 export interface HostileRequest {
   /** The part that is hostile. */
   readonly kind: Kind;
-  /** Sent one after the other without waiting. $LENGTH$ is the length of the body. */
+  /** Sent one after another without waiting for responses. $LENGTH$ is the length of the body. */
   readonly parts: readonly Bytes[];
   /** Sent after an upgrade. */
   readonly frames?: readonly Frame[];
@@ -30,7 +30,7 @@ export interface Frame {
   readonly payload: Bytes;
   /** The value of the length field, if it is not the real length. */
   readonly claims?: number;
-  /** Only so many of its bytes are sent. */
+  /** If set, only this many bytes of the frame are sent. */
   readonly cutAt?: number;
 }
 
@@ -43,7 +43,7 @@ export function toBytes(text: string): Bytes {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Returns the bytes to send at once, and those to send after the first response. */
+/** Returns the bytes to send first, and the bytes to send after the first response. */
 export function render(request: HostileRequest, materials: Materials): { first: Buffer; then: Buffer } {
   const { parts, frames = [], framesBefore = frames.length } = request;
   const heads = parts.map((part) => Buffer.from(withLength(fill(part, materials)), 'latin1'));

@@ -25,7 +25,7 @@ export function writeRequest({ method = 'POST', path, headers = [] }: Head, body
  * One request for each endpoint. The login uses an invalid name, because a password hash costs more than
  * everything else.
  */
-const rightRequests: readonly string[] = [
+const validRequests: readonly string[] = [
   writeRequest({ path: '/login', headers: [json] }, '{"username":1,"password":"$PASSWORD$"}'),
   writeRequest({ path: '/login/refresh', headers: [json, bearer] }, '{"refreshToken":"$PASSWORD$"}'),
   writeRequest({ path: '/login/verify', headers: [json] }, '{"authToken":"$AT$"}'),
@@ -192,9 +192,9 @@ const damages: readonly ((random: Random, text: string) => string)[] = [
 ];
 
 export function hostileHttp(random: Random): HostileRequest {
-  const damaged = () => random.pick(damages)(random, random.pick(rightRequests));
-  const parts = [random.chance(0.9) ? damaged() : splice(random, random.pick(rightRequests), damaged())];
+  const damaged = () => random.pick(damages)(random, random.pick(validRequests));
+  const parts = [random.chance(0.9) ? damaged() : splice(random, random.pick(validRequests), damaged())];
   // Several requests in a row, without waiting for the responses.
-  while (random.chance(0.15)) parts.push(random.chance(0.5) ? random.pick(rightRequests) : damaged());
+  while (random.chance(0.15)) parts.push(random.chance(0.5) ? random.pick(validRequests) : damaged());
   return { kind: 'http', parts: random.chance(0.2) ? random.shuffled(parts) : parts };
 }

@@ -10,7 +10,7 @@ export interface HttpResponse {
 }
 
 const headEnd = '\r\n\r\n';
-const unframed = 'the response is not framed by the rules of HTTP';
+const unframed = 'the response is not valid HTTP';
 
 /** Reads all responses; the last one may be incomplete. */
 export function readResponses(received: Buffer): HttpResponse[] {

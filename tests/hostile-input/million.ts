@@ -18,18 +18,18 @@ import { OutcomeCounts } from './outcome-counts.ts';
 import { Target } from './target.ts';
 
 const concurrency = 64;
-/** The requests between two checks of the server. Each check also creates fresh tokens for the attackers. */
+/** Each check of the server is preceded by this many requests, for which the attackers get fresh tokens. */
 const requestsPerCheck = 5_000;
 /**
- * The share of requests before the memory baseline, but not before caches are full and code is compiled.
- * Shorter runs do not measure memory.
+ * The memory baseline is measured after this share of the requests, but not before `minBefore` requests, because
+ * caches fill and code is compiled first. Shorter runs do not measure memory.
  */
 const baselineShare = 0.05;
 const minBefore = 30_000;
 const maxGrowth = 0.2;
 
 const values = parseScriptOptions(
-  'npm run lab -- fuzz-million [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
+  'npm run lab -- fuzz-million [--seed 1] [--requests 1000000]\n\nSends damaged requests of every kind to one server. It must not respond with 5xx, crash, or use more and more memory.',
   ['seed', 'requests'],
 );
 const seed = Number(values.seed ?? 1);
@@ -62,7 +62,7 @@ async function run(): Promise<boolean> {
   let baseline: Condition | undefined;
   for (let sent = 0; sent < total; sent += requestsPerCheck) {
     interrupted.signal.throwIfAborted();
-    const materials = await target.materials();
+    const materials = await target.prepareMaterials();
     await sendMany(requests, Math.min(requestsPerCheck, total - sent), { connections, materials, counts });
     await target.checkAllWorks();
     if (sent + requestsPerCheck === baselineAt) baseline = await readCondition(connections);
@@ -73,7 +73,7 @@ async function run(): Promise<boolean> {
   return report(counts, baseline ?? end, end);
 }
 
-/** Closes our connections first, because they use memory that is no leak. */
+/** Closes our connections first, because the memory that they use is not a leak. */
 async function readCondition(connections: HostileConnections): Promise<Condition> {
   connections.close();
   return child.call<Condition>('condition');
@@ -112,8 +112,8 @@ function report(counts: OutcomeCounts, baseline: Condition, end: Condition): boo
   console.log(counts.table);
   console.log(`responses of 500 and above: ${counts.serverErrors}`);
   console.log(`other faults found in responses: ${counts.faults.length - counts.serverErrors}`);
-  // All requests go to this one process, so its response shows that it never crashed.
-  console.log(`one process all along; unhandled: ${end.unhandled}; errors logged: ${end.faultCount}`);
+  // All requests went to this one process. It still responds, so it never crashed.
+  console.log(`the server never crashed; unhandled errors: ${end.unhandled}; all errors: ${end.faultCount}`);
   console.log(
     `heap after collection: ${megabytes(baseline.heapBytes)} at first, ${megabytes(end.heapBytes)} at the end (${(growth * 100).toFixed(1)}%); resident ${megabytes(baseline.residentBytes)}, ${megabytes(end.residentBytes)}`,
   );

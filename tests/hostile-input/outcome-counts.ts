@@ -19,7 +19,7 @@ export class OutcomeCounts {
 
   count({ kind }: HostileRequest, responses: readonly HttpResponse[]): void {
     this.#requests++;
-    // Includes the response to our own last request on a connection: most 200s of `http` are these.
+    // Includes the response to `lastRequest` on a connection, which causes most 200s of `http`.
     for (const response of responses) this.#add(kind, describeOutcome(response));
     if (responses.length === 0) this.#add(kind, 'no response');
     this.serverErrors += responses.filter(({ status }) => status >= 500).length;
@@ -38,7 +38,7 @@ export class OutcomeCounts {
   get summary(): string {
     const seconds = (performance.now() - this.#start) / 1000;
     const rate = Math.round(this.#requests / seconds);
-    return `${this.#requests} requests, ${(seconds / 60).toFixed(1)} minutes, ${rate} a second`;
+    return `${this.#requests} requests, ${(seconds / 60).toFixed(1)} minutes, ${rate} per second`;
   }
 
   get table(): string {
@@ -57,7 +57,7 @@ export class OutcomeCounts {
   }
 }
 
-/** Returns the close code of a socket, or whether a query had errors, or the status. */
+/** Returns the status, with the close code of a socket or whether a query had errors. */
 function describeOutcome({ status, body, closeCode }: HttpResponse): string {
   if (status === 101) return `101 ${closeCode ?? ''}`.trim();
   if (status === 200 && body.startsWith('{"errors"')) return '200 with errors only';

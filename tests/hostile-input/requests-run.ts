@@ -33,7 +33,7 @@ export async function runRequests(
   requests: readonly HostileRequest[],
   isOver: () => boolean = () => false,
 ): Promise<RunResult> {
-  // Other tests cover the login throttle; here it would hide other responses behind 429.
+  // Other tests cover the login throttle. Here, its 429 responses would hide others.
   const testbed = await Testbed.start(kind, { settings: { LOGIN_THROTTLE: 'off' } });
   const faults: unknown[] = [];
   const onFault = (error: unknown) => void faults.push(error);
@@ -68,7 +68,7 @@ class RequestsRun {
     const result = () => ({ steps: this.#sent.length, responses: this.#responses });
     try {
       for (let start = 0; start < requests.length && !isOver(); start += requestsPerCheck) {
-        this.#materials = await this.#target.materials();
+        this.#materials = await this.#target.prepareMaterials();
         await this.#sendAll(requests.slice(start, start + requestsPerCheck));
         await this.#target.checkAllWorks();
         this.#checkServer();
@@ -118,9 +118,9 @@ class RequestsRun {
     const { AT, RT, READERAT, PASSWORD } = this.#materials;
     for (const line of lines) {
       if ((JSON.parse(line) as { level: number }).level >= level.error)
-        throw new BadResponse(`It logged ${line}`);
+        throw new BadResponse(`The server logged an error: ${line}`);
       if ([AT, RT, READERAT, PASSWORD].some((secret) => line.includes(secret!))) {
-        throw new BadResponse(`There is a secret in the log: ${line}`);
+        throw new BadResponse(`The log contains a secret: ${line}`);
       }
     }
   }
@@ -129,11 +129,11 @@ class RequestsRun {
 /** Removes requests as long as the rest still fails, perhaps with another error. */
 export function shrink(
   kind: DatabaseKind,
-  requests: Failure,
+  failure: Failure,
   shrinking: ShrinkOptions<HostileRequest>,
 ): Promise<Failure> {
   const run = async (requests: readonly HostileRequest[]) => (await runRequests(kind, requests)).failure;
-  return shrinkFailure(requests, { first: requests.operations.slice(-1), run, keepsLast: true }, shrinking);
+  return shrinkFailure(failure, { first: failure.operations.slice(-1), run, keepsLast: true }, shrinking);
 }
 
 export function describeFailure({ operations: sent, error }: Failure): string {

@@ -1,5 +1,5 @@
 /**
- * Mutated HTTP, JSON, GraphQL and WebSocket input, until a forbidden response comes: `npm run lab -- fuzz
+ * Sends mutated HTTP, JSON, GraphQL and WebSocket input until a check of the server fails: `npm run lab -- fuzz
  * requests`.
  */
 
@@ -8,7 +8,7 @@ import { describeFailure, generateRequests, runRequests, shrink } from './reques
 
 export const requestsSubject = createSubject({
   name: 'requests',
-  failing: 'Something happened that must not',
+  failing: 'A check of the server failed',
   steps: 5_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runRequests(kind, generateRequests(seed, steps), isOver);

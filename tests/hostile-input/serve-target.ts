@@ -11,7 +11,7 @@ import { systemClock } from '../../server/src/clock.ts';
 import type { Credentials } from '../support/api-client.ts';
 
 export interface TargetInput {
-  /** Holds the database; removed at the end. */
+  /** Contains the database. Removed at the end. */
   readonly folder: string;
   readonly warden: Credentials;
 }
@@ -67,7 +67,7 @@ serveParent(
   },
 );
 
-/** Collects garbage until the memory use no longer falls: closed objects are freed over several turns. */
+/** Collects garbage several times, because closed objects are freed step by step. Returns the lowest memory use. */
 async function measureMemory(): Promise<NodeJS.MemoryUsage> {
   let lowest = process.memoryUsage();
   for (let times = 0; times < maxCollections; times++) {

@@ -1,6 +1,6 @@
 /**
- * The attacked server, with a warden who is never attacked. The warden gives the attackers fresh tokens and
- * ids, removes their folders, and checks that everything still works exactly as specified.
+ * The attacked server, with a user called the warden, who is never attacked. The warden gives the attackers fresh
+ * tokens and ids, removes their folders, and checks that everything still works exactly as specified.
  */
 
 import assert from 'node:assert/strict';
@@ -33,8 +33,8 @@ export class Target {
     this.#client = new ApiClient(url);
   }
 
-  /** Returns the values that make hostile requests plausible: valid tokens and existing ids. */
-  async materials(): Promise<Materials> {
+  /** Prepares the attackers and some folders. Returns valid tokens and existing ids for plausible requests. */
+  async prepareMaterials(): Promise<Materials> {
     const authToken = await this.#client.logIn(this.#warden);
     const query = <Data>(query: string, variables = {}) =>
       this.#client.query<Data>(query, variables, authToken);
@@ -65,7 +65,7 @@ export class Target {
     };
   }
 
-  /** Runs everything that a normal client does, and checks each response. */
+  /** Does everything that a normal client does, and checks each response. */
   async checkAllWorks(): Promise<void> {
     const tokens = await this.#logIn(this.#warden);
     assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
@@ -116,7 +116,7 @@ export class Target {
       socket.start('1', query, { after: cursor });
       const create = mutation('createFolder', 'folder{id name}');
       const { createFolder } = await this.#client.query<Created>(create, { input: { name } }, authToken);
-      // Attackers may change the tree meanwhile.
+      // Attackers may change the tree at the same time.
       for (;;) {
         const { type, payload } = await socket.next();
         if (type === 'ping') continue;

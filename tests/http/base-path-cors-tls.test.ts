@@ -13,8 +13,8 @@ import { SocketClient } from '../live/socket-client.ts';
 import { administrator, Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`base path on ${kind.name}`, () => {
-    test('serves every endpoint under it, folds doubled slashes and serves nothing outside it', async () => {
+  describe(`a base path on ${kind.name}`, () => {
+    test('precedes the path of every endpoint, even with doubled slashes, and other paths do not exist', async () => {
       const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api/' } });
       assert.match(testbed.url, /\/tree\/api$/);
       const { authToken } = await testbed.logIn();
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    test('matches it in any letter case, for requests and sockets; other paths match exactly', async (context) => {
+    test('is matched in any letter case, for requests and sockets, while the rest of a path must match exactly', async (context) => {
       const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/Tree/api' } });
       context.after(() => testbed.stop());
       const { authToken } = await testbed.logIn();
@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       'access-control-request-headers': 'authorization',
     };
 
-    test('is closed by default', async () => {
+    test('is off by default', async () => {
       const testbed = await Testbed.start(kind);
       const answer = await testbed.send('OPTIONS', '/graphql', { headers: preflight });
       assert.equal(answer.status, 405);
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    test('lets an allowed origin call and read the headers of a 401, and no other origin', async () => {
+    test('lets only an allowed origin send requests and read the headers of a 401', async () => {
       const testbed = await Testbed.start(kind, {
         settings: { CORS_ORIGINS: `${origin}, https://b.example` },
       });

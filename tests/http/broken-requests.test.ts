@@ -1,6 +1,6 @@
 /**
- * Requests that cannot be parsed or never arrive: each gets a response and one log line with the request id of that
- * response.
+ * Requests that cannot be parsed or do not arrive completely: each gets a response, and one log line with the request id
+ * of the response.
  */
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ type LogLine = Readonly<Record<string, unknown>>;
 
 const secret = 'do-not-tell';
 const json = 'Content-Type: application/json\r\n';
-/** Heads have the default timeout. A body that pauses is late. */
+/** A body times out as soon as it pauses. Heads have the default timeout. */
 const shortBodyTimeout: HttpTimeouts = {
   ...defaultTimeouts,
   bodyMs: 50,
@@ -44,7 +44,7 @@ class Fixture {
     this.counted = counted;
   }
 
-  /** Sends a request on its own connection and waits until the server closes it. */
+  /** Sends a request on a new connection, and waits until the server responds and closes the connection. */
   async sendRefused(sent: string): Promise<Problem> {
     const connection = await RawConnection.open(this.app.url);
     const answer = await connection.exchange(sent);
@@ -52,7 +52,7 @@ class Fixture {
     assert.equal(answer!.status, problem.status);
     assert.equal(await connection.read(), undefined);
     connection.close();
-    await eventually(() => this.app.openConnections === 0, 'it is gone');
+    await eventually(() => this.app.openConnections === 0, 'the connection is closed');
     return problem;
   }
 
@@ -115,7 +115,7 @@ describe('a malformed request', () => {
       for (let time = 0; time < 5; time++) connection.send('more\r\n\r\n');
       assert.equal(await connection.read(), undefined);
       connection.close();
-      await eventually(() => fixture.app.openConnections === 0, 'it is gone');
+      await eventually(() => fixture.app.openConnections === 0, 'the connection is closed');
       assert.deepEqual(await fixture.readLines(1), [{ ...unknownRequest, requestId, status: 400 }]);
     }));
 
@@ -124,11 +124,11 @@ describe('a malformed request', () => {
       const connection = await RawConnection.open(fixture.app.url);
       await eventually(() => fixture.app.openConnections === 1, 'it is open');
       connection.close();
-      await eventually(() => fixture.app.openConnections === 0, 'it is gone');
+      await eventually(() => fixture.app.openConnections === 0, 'the connection is closed');
       await fixture.readLines(0);
     }));
 
-  test('is answered after an earlier request that is still running', () =>
+  test('gets its response after the response to an earlier request that is still running', () =>
     withApp({}, async (fixture) => {
       const work = Promise.withResolvers<ReturnType<typeof dataOf>>();
       let calls = 0;
@@ -138,7 +138,7 @@ describe('a malformed request', () => {
       connection.send(
         `POST /graphql HTTP/1.1\r\nHost: x\r\n${json}Authorization: Bearer ${fixture.app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}${secret}\r\n\r\n`,
       );
-      await eventually(() => calls === 1, 'it is asked');
+      await eventually(() => calls === 1, 'the query runs');
       connection.send(`${secret}\r\n\r\n`);
       work.resolve(dataOf({ done: true }));
       assert.equal((await connection.read())?.body, '{"data":{"done":true}}');

@@ -1,4 +1,4 @@
-/** The files of the web console: which files are served, under which policy, and that no other file is served. */
+/** The server serves the files of the web console with the right headers, and no other files. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -144,7 +144,7 @@ describe('the console', () => {
     assert.deepEqual([posted.status, /allow: (.*)\r\n/.exec(posted.head)?.[1]], [405, 'GET, HEAD']);
   });
 
-  test('loads its files below the base path and varies by origin as well', async () => {
+  test('loads its files below the base path, and names the origin in Vary as well', async () => {
     const settings = { basePath: '/tree', corsOrigins: ['https://app.example.com'] };
     const below = await StubApp.start({ consoleFolder: folder, settings });
     const answer = await fetch(`${below.url}/tree/console`, {
@@ -156,7 +156,7 @@ describe('the console', () => {
     await below.stop();
   });
 
-  test('redirects browsers from the root of the service; programs get its links', async (context) => {
+  test('redirects browsers from the root of the service, where other programs get its links', async (context) => {
     const settings = { basePath: '/tree', corsOrigins: ['https://app.example.com'] };
     const below = await StubApp.start({ consoleFolder: folder, settings });
     context.after(() => below.stop());
@@ -174,10 +174,10 @@ describe('the console', () => {
       assert.equal(links.console, '/tree/console/');
       for (const { headers } of [browser, program]) assert.match(headers.get('vary')!, /origin, accept/i);
     }
-    assert.equal((await get('/', 'text/html')).status, 404, 'outside the base path there is nothing');
+    assert.equal((await get('/', 'text/html')).status, 404, 'nothing exists outside the base path');
   });
 
-  test('is served under one spelling of the base path and redirects others to it', async (context) => {
+  test('is served under one spelling of the base path, and other spellings redirect to it', async (context) => {
     const below = await StubApp.start({ consoleFolder: folder, settings: { basePath: '/tree' } });
     context.after(() => below.stop());
     const get = async (target: string) => {

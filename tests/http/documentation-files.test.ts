@@ -1,4 +1,4 @@
-/** The files of the documentation site: under which policy, type and base path they are served. */
+/** The server serves the documentation site with the right policy, content types and base path. */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -38,7 +38,7 @@ describe('the documentation', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('serves its pages, which run only the scripts with which they were built', async () => {
+  test('serves its pages with a policy that allows only their own scripts', async () => {
     const digest = createHash('sha256').update(inline).digest('base64');
     for (const path of ['/docs', '/docs/', '/docs/operators/backup.html', '/docs/decisions/']) {
       const answer = await fetch(app.url + path);

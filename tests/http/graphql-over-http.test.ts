@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('answers GET like POST, with variables, an operation name and a question mark in them', async () => {
+    test('answers GET like POST, with an operation name, and with variables that contain a question mark', async () => {
       const query = 'query A($path: String){folder(path:$path){name}} query B{folder{name}}';
       const byName = await get({ query, operationName: 'B' });
       assert.deepEqual(byName.json(), { data: { folder: { name: 'Root' } } });

@@ -24,9 +24,9 @@ const securityHeaders = {
 interface Case {
   readonly status: number;
   readonly send: (client: RawClient) => Promise<RawResponse>;
-  /** The response goes to an authenticated user. */
+  /** Whether the response goes to an authenticated user. */
   readonly isAuthenticated?: boolean;
-  /** Instead of the policy of the API. */
+  /** The content security policy, if it is not that of the API. */
   readonly policy?: RegExp;
 }
 
@@ -171,7 +171,7 @@ for (const { corsOrigins = [], basePath = '' } of [
     });
 
     for (const [what, { status, send, isAuthenticated = false, policy }] of Object.entries(cases)) {
-      test(`are on the response ${status} to ${what}`, async () => {
+      test(`are present for ${what}, status ${status}`, async () => {
         client.app.open = ({ query }) => dataOf({ query });
         const answer = await send(client);
         assert.equal(answer.status, status, answer.body);
@@ -218,7 +218,7 @@ describe('headers', () => {
     ],
     ['an upgrade from a forbidden origin', 403, 'GET /graphql', 'Origin: https://evil.example', ...upgrade],
   ] as const) {
-    test(`are complete on the response ${status} to ${what}`, async () => {
+    test(`are complete for ${what}, status ${status}`, async () => {
       const answer = await send(line, ['Host: x', ...headers]);
       assert.equal(answer.status, status);
       const responseHeaders = headersOf(answer);
@@ -247,7 +247,7 @@ describe('headers', () => {
     assert.match(answer.head, /\r\nallow: HEAD, GET\r\n/i);
   });
 
-  test('let a web page of an allowed origin send its headers and read those of the response', async () => {
+  test('let a web page of an allowed origin send the request headers and read the response headers it needs', async () => {
     const preflight = await send('OPTIONS /graphql', [
       'Host: x',
       `Origin: ${origin}`,
@@ -270,7 +270,7 @@ describe('headers', () => {
     }
   });
 
-  test('let any web page call without browser credentials if the origin is *', async () => {
+  test('let any web page send requests without browser credentials if the origin is *', async () => {
     const open = await StubApp.start({ settings: { ...StubApp.settings, corsOrigins: ['*'] } });
     for (const init of [
       { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } },

@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('serves an OpenAPI document without authentication that names every endpoint', async () => {
+    test('serves an OpenAPI document with every endpoint, without authentication', async () => {
       const answer = await testbed.send('GET', '/openapi.json');
       assert.equal(answer.status, 200);
       const document = answer.json<{ openapi: string; paths: Record<string, unknown> }>();
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       assert.equal(await pending, undefined);
     });
 
-    test('sends the whole refusal to a client whose body is too large, and keeps the connection usable', async () => {
+    test('sends the complete response to a body that is too large, and keeps the connection usable', async () => {
       const { authToken } = await testbed.logIn();
       const body = JSON.stringify({ query: '{folder{name}}', more: 'x'.repeat(3_000_000) });
       const head = (path: string, token: string) =>
@@ -179,7 +179,7 @@ for (const kind of databaseKinds) {
       assert.equal(line!['route'], '/login');
     });
 
-    test('adds the id of the request in the log to every graph error', async () => {
+    test('adds the request id of the log line to every GraphQL error', async () => {
       const { authToken } = await testbed.logIn();
       const idOfLastLine = () =>
         testbed.logLines
@@ -256,7 +256,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.postRaw('/login', '\ufeff', json)).status, 400);
     });
 
-    test('answers 400 to a nested body of unknown length and 413 to another long one, and keeps serving', async () => {
+    test('answers 400 to a chunked body with deep nesting, 413 to one that is too long, and keeps serving', async () => {
       const chunked = (path: string, body: string) =>
         `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
       const long = JSON.stringify({ ...administrator, more: 'x'.repeat(100_000) });
@@ -311,7 +311,7 @@ for (const kind of databaseKinds) {
         headers: { accept: 'text/html' },
         redirect: 'manual',
       });
-      assert.equal(browser.status, 200, 'without a console there is nothing to redirect to');
+      assert.equal(browser.status, 200, 'there is no console to redirect to');
     });
 
     test('logs no password and no token at any level', async () => {

@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('are stored by an import, which reads nothing from a prototype', async () => {
+    test('are stored by an import, which does not read its input from a prototype', async () => {
       const load =
         'mutation($i: ImportFoldersInput!){importFolders(input:$i){folderCount parent{folders(filter:{nameStartsWith:"c"}){items{name properties}}}}}';
       const good = await queryRaw(load, `{"i":{"list":[{"path":"c","properties":${poison}}]}}`);

@@ -38,7 +38,7 @@ async function assertShed(response: Response): Promise<void> {
 }
 
 describe('the connection limit', () => {
-  test('closes a new connection at once and keeps the open ones', async () => {
+  test('closes a new connection immediately and keeps the open connections', async () => {
     const app = await StubApp.start({ guardOptions: { maxConnections: 2 } });
     const get = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     const [one, two] = [await RawConnection.open(app.url), await RawConnection.open(app.url)];
@@ -50,7 +50,7 @@ describe('the connection limit', () => {
     }
     assert.equal((await one.exchange(get))?.status, 200);
     two.close();
-    await eventually(() => app.openConnections === 1, 'one is gone');
+    await eventually(() => app.openConnections === 1, 'one connection is closed');
     const next = await RawConnection.open(app.url);
     assert.equal((await next.exchange(get))?.status, 200);
     assert.equal(app.logLines.filter((line) => line.includes('There are too many connections')).length, 1);
@@ -109,18 +109,18 @@ describe('concurrent bodies', () => {
     ['of known length', padded],
     ['that arrive in chunks', (bytes: number) => new Blob([padded(bytes)]).stream()],
   ] as const) {
-    test(`${form}: refuses large ones over the limit until others are answered, and never small ones`, async () => {
+    test(`${form} are refused over the limit until others are answered, unless they are small`, async () => {
       const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
       const answers: ((result: GraphResult) => void)[] = [];
       app.open = () => new Promise((resolve) => answers.push(resolve));
       const first = postQuery(app, bodyOf(1.2 * mebibyte), 'ann');
-      await eventually(() => answers.length === 1, 'the first is running');
+      await eventually(() => answers.length === 1, 'the first request is running');
       await assertShed(await postQuery(app, bodyOf(1.2 * mebibyte), 'ann'));
       const second = postQuery(app, bodyOf(1.2 * mebibyte), 'bob');
-      await eventually(() => answers.length === 2, 'that of another person is running');
+      await eventually(() => answers.length === 2, 'the request of another user is running');
       await assertShed(await postQuery(app, bodyOf(1.2 * mebibyte), 'cid'));
       const small = postQuery(app, bodyOf(1_000), 'ann');
-      await eventually(() => answers.length === 3, 'a small one is running');
+      await eventually(() => answers.length === 3, 'a small request is running');
       answers.forEach((answer) => answer(dataOf({})));
       for (const each of [first, second, small]) assert.equal((await each).status, 200);
       app.open = () => dataOf({});
@@ -131,7 +131,7 @@ describe('concurrent bodies', () => {
     });
   }
 
-  test('reserves no memory for announced bytes that do not arrive', async () => {
+  test('reserve no memory for announced bytes that do not arrive', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     const silent = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(app.url)));
     for (const [index, each] of silent.entries()) {
@@ -139,13 +139,13 @@ describe('concurrent bodies', () => {
         `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token(`p${index}`)}\r\nContent-Length: ${2 * mebibyte}\r\n\r\n{`,
       );
     }
-    await eventually(() => app.openConnections >= 8, 'all are there');
+    await eventually(() => app.openConnections >= 8, 'all connections are open');
     assert.equal((await postQuery(app, padded(1.5 * mebibyte))).status, 200);
     silent.forEach((each) => each.close());
     await app.stop();
   });
 
-  test('counts an unread response until it is sent or the client disconnects', async () => {
+  test('count until their response is sent completely or the client disconnects', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     // Larger than the socket buffers of the system.
     const long = dataOf({ text: 'x'.repeat(24 * mebibyte) });
@@ -158,29 +158,32 @@ describe('concurrent bodies', () => {
     nonReading.send(
       `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    await eventually(async () => (await postQuery(app, body, 'ann')).status === 503, 'there is no room');
+    await eventually(async () => (await postQuery(app, body, 'ann')).status === 503, 'the limit is reached');
     nonReading.close();
-    await eventually(async () => (await postQuery(app, body, 'ann')).status === 200, 'there is room again');
+    await eventually(
+      async () => (await postQuery(app, body, 'ann')).status === 200,
+      'the limit is not reached any longer',
+    );
     await app.stop();
   });
 
-  test('releases the bytes of a client that disconnects', async () => {
+  test('do not count after the client disconnects', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     for (let count = 0; count < 5; count++) {
       const half = await RawConnection.open(app.url);
       half.send(
         `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${2 * mebibyte}\r\n\r\n{`,
       );
-      await eventually(() => app.openConnections === 1, 'it is there');
+      await eventually(() => app.openConnections === 1, 'the connection is open');
       half.close();
-      await eventually(() => app.openConnections === 0, 'it is gone');
+      await eventually(() => app.openConnections === 0, 'the connection is closed');
     }
     assert.equal((await postQuery(app, padded(1.5 * mebibyte))).status, 200);
     await app.stop();
   });
 });
 
-describe('overload', () => {
+describe('overload protection', () => {
   const assertOthersServed = async (app: StubApp) => {
     assert.equal((await fetch(`${app.url}/livez`)).status, 200);
     assert.equal((await fetch(`${app.url}/readyz`)).status, 200);

@@ -27,7 +27,7 @@ describe('a repeated body', () => {
     return response.status === 200 ? response.text() : response.status;
   };
 
-  test('is the same request for every user', async () => {
+  test('is parsed only once for all users', async () => {
     const body = '{"query":"query Q{x}","operationName":"Q","variables":{"a":[{"b":"ö🌳"}]},"extensions":{}}';
     for (const user of ['ann', 'bob', 'ann']) {
       assert.equal(await send(body, {}, user), `{"data":{"userId":"${user}"}}`);
@@ -45,7 +45,7 @@ describe('a repeated body', () => {
     assert.throws(() => Object.assign(requests[0]!, { query: '{z}' }), TypeError);
   });
 
-  test('is checked for its headers each time and not cached by them', async () => {
+  test('has its headers checked each time, whether it is cached or not', async () => {
     for (const query of ['{known}', '{unknown}']) {
       const body = JSON.stringify({ query });
       if (query === '{known}') assert.equal(await send(body), '{"data":{"userId":"ann"}}');

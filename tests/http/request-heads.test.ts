@@ -66,7 +66,7 @@ describe('a request head', () => {
     assert.equal(old.status, 400);
   });
 
-  test('gets a problem with an explanation without Host or without a version', async () => {
+  test('gets a problem with an explanation if it has no Host or no version', async () => {
     const without = await send('GET /livez');
     assert.equal(without.status, 400);
     assert.match(without.body, /Host is missing/);

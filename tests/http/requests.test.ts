@@ -1,4 +1,4 @@
-/** Requests with JSON bodies: their responses, their lines in the access log, and what happens to their connections. */
+/** Requests with JSON bodies: their responses, their log lines, and the state of their connections afterwards. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ for (const { corsOrigins = [], basePath = '' } of [
   { basePath: '/my/api' },
 ]) {
   const origins = corsOrigins.join() || 'none';
-  describe(`a chunked body and one with Content-Length, CORS origins ${origins}, base path ${basePath || '/'}`, () => {
+  describe(`a chunked body and a body with Content-Length, CORS origins ${origins}, base path ${basePath || '/'}`, () => {
     let app: StubApp;
     before(async () => (app = await StubApp.start({ settings: { corsOrigins, basePath } })));
     after(() => app.stop());
@@ -47,7 +47,7 @@ for (const { corsOrigins = [], basePath = '' } of [
       connection.close();
       assert.ok(answer);
       await eventually(() => app.logLines.some((line) => line.includes('"msg":"request"')), 'it is logged');
-      // The number in a request's id may be one digit longer than the one before.
+      // A request id contains a number, which may have one digit more than in the previous request.
       const idLength = /"requestId":"([^"]*)"/.exec(answer.body)?.[1]?.length ?? 0;
       return {
         head: sortedHead(answer.head)
@@ -70,7 +70,7 @@ for (const { corsOrigins = [], basePath = '' } of [
       'a long result': () => dataOf({ name: 'ö'.repeat(70_000) }),
       'a result that takes time': () => Promise.resolve(dataOf({ name: 'Root' })),
       'a query that was not executed': () => ({ isExecuted: false, text: '{"errors":[]}' }),
-      'a result with a time to retry after': () => ({ ...dataOf({}), retryAfterSeconds: 3 }),
+      'a result with Retry-After': () => ({ ...dataOf({}), retryAfterSeconds: 3 }),
       'a refusal': () => {
         throw new Refusal('BAD_INPUT', 'No.');
       },
@@ -128,7 +128,7 @@ describe('a request with a JSON body', () => {
     `POST /graphql HTTP/1.1\r\nHost: x\r\n${json}\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${length}\r\n\r\n`;
   const isLogged = (text: string) => app.logLines.some((line) => line.includes(text));
 
-  test('is read byte by byte if it arrives so', async () => {
+  test('is complete even if it arrives byte by byte', async () => {
     const connection = await RawConnection.open(app.url);
     connection.send(head(query.length));
     for (const byte of query) {
@@ -183,14 +183,17 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('gets no response if it breaks off, and is logged as 499 and not as a failure', async () => {
-    await eventually(() => app.openConnections === 0, 'those before are gone');
+  test('gets no response if the client disconnects before its end, and is logged as 499 and not as a failure', async () => {
+    await eventually(() => app.openConnections === 0, 'earlier connections are closed');
     app.logLines.length = 0;
     const connection = await RawConnection.open(app.url);
     connection.send(head(query.length) + query.slice(0, -1));
     await eventually(() => app.openConnections === 1, 'it is open');
     connection.close();
-    await eventually(() => isLogged('the client left') && isLogged('"msg":"request"'), 'it is noticed');
+    await eventually(
+      () => isLogged('the client left') && isLogged('"msg":"request"'),
+      'the disconnect is logged',
+    );
     const lines = app.logLines.map(
       (line) => JSON.parse(line) as { level: number; msg: string; status: number },
     );
@@ -213,11 +216,11 @@ describe('a request with a JSON body', () => {
     connection.send(head(query.length) + query);
     await eventually(() => isStarted, 'it is started');
     connection.close();
-    await eventually(() => app.openConnections === 0, 'it is gone');
+    await eventually(() => app.openConnections === 0, 'the connection is closed');
     return work;
   };
 
-  test('is executed and logged once as 499 if its client leaves', async () => {
+  test('is executed and logged once as 499 if its client disconnects', async () => {
     const work = await startAbandoned();
     work.resolve(dataOf({}));
     await work.promise;
@@ -229,7 +232,7 @@ describe('a request with a JSON body', () => {
     assert.ok(!isLogged('the client left') && !isLogged('The request failed'));
   });
 
-  test('is logged once as 499 if its client leaves before it is refused', async () => {
+  test('is logged once as 499 if its client disconnects before it is refused', async () => {
     const work = await startAbandoned();
     work.reject(new Refusal('BAD_INPUT', 'No.'));
     app.open = () => dataOf({});
@@ -245,11 +248,11 @@ describe('a request with a JSON body', () => {
   });
 
   const failures: Readonly<Record<string, () => ReturnType<StubApp['open']>>> = {
-    'is refused at once': () => {
+    'is refused immediately': () => {
       throw new Refusal('BAD_INPUT', 'No.');
     },
     'is refused later': () => Promise.reject(new Refusal('UNAVAILABLE', 'Not now.')),
-    'fails at once': () => {
+    'fails immediately': () => {
       throw new TypeError('a bug');
     },
     'fails later': () => Promise.reject(new TypeError('a bug')),
@@ -258,7 +261,7 @@ describe('a request with a JSON body', () => {
     'has a result that cannot be serialized': () => dataOf(1n),
   };
   for (const [what, fail] of Object.entries(failures)) {
-    test(`runs a mutation that ${what} once, logs it once and keeps the connection`, async () => {
+    test(`runs once, is logged once and keeps the connection if it is a mutation that ${what}`, async () => {
       app.logLines.length = 0;
       const mutation = '{"query":"mutation{x}"}';
       const ran: string[] = [];

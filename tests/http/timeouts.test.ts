@@ -14,8 +14,8 @@ import { dataOf, StubApp, StubStream } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 /**
- * Each byte extends the limit by a second, so a client that has sent a few bytes is safe for the length of a test. Node
- * measures the header timeout by the real clock, so it is short only where no request is served.
+ * Each byte extends the timeout by a second, so a client that has sent a few bytes stays connected for a whole test. Node
+ * measures the header timeout by the real clock, so it is short only in tests that serve no request.
  */
 const times: HttpTimeouts = {
   headersMs: 60_000,
@@ -36,7 +36,7 @@ describe('slow clients', () => {
   const post = (path: string, body: string, length = body.length) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${path === '/graphql' ? `Authorization: Bearer ${app.token('ann')}\r\n` : ''}Content-Length: ${length}\r\n\r\n${body}`;
 
-  /** Waits until another slow client is disconnected, so that every client that should be disconnected by now is. */
+  /** Waits until a new slow client is disconnected. By then, the timeouts of all earlier clients have passed as well. */
   const waitForTimeout = async () => {
     const connection = await RawConnection.open(app.url);
     assert.equal((await connection.exchange(post('/graphql', '', 100)))?.status, 408);
@@ -52,7 +52,7 @@ describe('slow clients', () => {
       ['stops within the request line', 'POST /lo'],
       ['stops within the headers', 'POST /login HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ] as const) {
-      test(`get 408 and are disconnected: one ${what}`, async () => {
+      test(`get 408 and are disconnected: a client that ${what}`, async () => {
         const connection = await RawConnection.open(impatient.url);
         const answer = await connection.exchange(sent);
         assert.equal(answer?.status, 408);
@@ -157,7 +157,7 @@ describe('slow clients', () => {
     assert.equal(response.status, 200);
     leaving.abort();
     await response.text().catch(() => undefined);
-    await eventually(() => stream.hasEnded, 'the stream is over');
+    await eventually(() => stream.hasEnded, 'the stream has ended');
     const half = await RawConnection.open(app.url);
     half.send(post('/login', '{"username', 100));
     await waitForTimeout();
@@ -205,7 +205,7 @@ describe('slow clients', () => {
 });
 
 describe('a client that does not read', () => {
-  test('loses a long response that it does not read', async () => {
+  test('is disconnected in the middle of a long response', async () => {
     const app = await StubApp.start({ httpTimeouts: { ...times, headersMs: 60_000, stalledResponseMs: 50 } });
     app.open = () => dataOf('x'.repeat(20_000_000));
     const { hostname, port } = new URL(app.url);
@@ -215,7 +215,7 @@ describe('a client that does not read', () => {
       `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     await once(socket, 'readable');
-    await eventually(() => app.openConnections === 0, 'the connection is given up');
+    await eventually(() => app.openConnections === 0, 'the connection is closed');
     socket.destroy();
     await app.stop();
   });

@@ -1,4 +1,4 @@
-/** Repeated mutations of many folders: the counts are the same, and no staged folders are left. */
+/** Repeated mutations of many folders return the same counts and leave no staged folders. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -22,19 +22,19 @@ for (const kind of databaseKinds) {
      * Creates a folder in which a user may write, with three folders inside. One of the three is hidden from
      * the user.
      */
-    const shared = async () => {
+    const createSharedFolder = async () => {
       const parentId = await testbed.createFolder(`Parent ${randomUUID()}`);
       const id = await testbed.createFolder('Deleted', parentId);
       const hidden = await testbed.createFolder('Hidden', id);
-      await testbed.createFolder('Hidden, too', hidden);
+      await testbed.createFolder('Also hidden', hidden);
       await testbed.createFolder('Seen', id);
       const person = await testbed.createUser();
       await testbed.mutate('grantAccess', { folderId: parentId, userId: person.id, level: 'WRITE' });
       await testbed.mutate('grantAccess', { folderId: hidden, userId: person.id, level: 'NONE' });
       return { id, parentId, person, authToken: (await testbed.logIn(person)).authToken };
     };
-    const deletion = async () => {
-      const { id, authToken, ...rest } = await shared();
+    const deleteSharedFolder = async () => {
+      const { id, authToken, ...rest } = await createSharedFolder();
       const options = { key: randomUUID(), authToken };
       const input = { id, recursive: true };
       const selection = 'folderId folderCount';
@@ -49,16 +49,16 @@ for (const kind of databaseKinds) {
       };
     };
 
-    test('counts the same visible folders of a deletion again', async () => {
-      const { first, again, id, parentId } = await deletion();
+    test('counts the same visible folders again after a deletion', async () => {
+      const { first, again, id, parentId } = await deleteSharedFolder();
       assert.deepEqual(first, { folderId: id, folderCount: 2 });
       assert.deepEqual(await again(), first);
       await testbed.mutate('deleteFolder', { id: parentId, recursive: true });
       assert.deepEqual(await again(), first);
     });
 
-    test('counts the current folders of a deletion that was undone', async () => {
-      const { first, again, id, parentId } = await deletion();
+    test('counts the current folders after a deletion that was undone', async () => {
+      const { first, again, id, parentId } = await deleteSharedFolder();
       await testbed.mutate('restoreFolder', { id, parentId });
       assert.deepEqual(await again(), first);
       await testbed.createFolder('Another', id);
@@ -66,14 +66,14 @@ for (const kind of databaseKinds) {
     });
 
     test('reports NOT_FOUND for a deletion that the user can no longer see', async () => {
-      const { codeAgain, parentId, person } = await deletion();
+      const { codeAgain, parentId, person } = await deleteSharedFolder();
       await testbed.mutate('revokeAccess', { folderId: parentId, userId: person.id });
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
     test('reports NOT_FOUND for a purged folder', async () => {
       const { database, clock } = testbed.testbed;
-      const { codeAgain } = await deletion();
+      const { codeAgain } = await deleteSharedFolder();
       const purging = await IdempotencyTestbed.start(kind, {
         database,
         clock,
@@ -84,9 +84,9 @@ for (const kind of databaseKinds) {
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
-    test('imports a large list sent twice at once only once, and leaves nothing staged', async () => {
+    test('imports a large list only once if it is sent twice at the same time, and leaves no staged folders', async () => {
       const parentId = await testbed.createFolder('Imported');
-      const list = Array.from({ length: 1_500 }, (_, readCursor) => ({ path: `Folder ${readCursor}` }));
+      const list = Array.from({ length: 1_500 }, (_, index) => ({ path: `Folder ${index}` }));
       const input = { parentId, list };
       const key = randomUUID();
       const selection = 'folderCount cursor parent{id folders{totalCount}}';
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
         onStatement: (text) => void statements.push(text),
       });
       try {
-        const list = Array.from({ length: 1_001 }, (_, readCursor) => ({ path: `More ${readCursor}` }));
+        const list = Array.from({ length: 1_001 }, (_, index) => ({ path: `More ${index}` }));
         const send = () =>
           watched.mutateWithKey('importFolders', { parentId: null, list }, 'folderCount', { key });
         const key = randomUUID();

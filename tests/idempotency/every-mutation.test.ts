@@ -1,5 +1,5 @@
 /**
- * Every mutation of the schema runs once if it is repeated with its idempotency key, and returns the same
+ * Every mutation of the schema runs only once if it is repeated with its idempotency key, and returns the same
  * response.
  */
 
@@ -14,12 +14,12 @@ import { IdempotencyTestbed } from './idempotency-testbed.ts';
 
 interface Scenario {
   /**
-   * Creates the required objects. Returns the input, and the token of the sender unless it is the
+   * Creates the required objects. Returns the input, and the token of the sender unless the sender is the
    * administrator.
    */
   readonly prepare: (testbed: IdempotencyTestbed) => Promise<{ input: Variables; authToken?: string }>;
   readonly selection: string;
-  /** Fields that make it a different change; by default another id or name. 'any': the key is ignored. */
+  /** Input that makes it a different change, by default another id or name. 'any' if the mutation ignores the key. */
   readonly other?: Variables | 'any';
 }
 
@@ -31,21 +31,21 @@ const newPassword = 'a shed of cedar wood';
 let number = 0;
 const uniqueName = (name: string) => `${name} ${++number}`;
 
-const tree = async (testbed: IdempotencyTestbed) => {
+const createTree = async (testbed: IdempotencyTestbed) => {
   const id = await testbed.createFolder(uniqueName('Top'));
   await testbed.createFolder('Inside', await testbed.createFolder('Middle', id));
   return id;
 };
-const grant = async (testbed: IdempotencyTestbed) => ({
+const createFolderAndUser = async (testbed: IdempotencyTestbed) => ({
   folderId: await testbed.createFolder(uniqueName('Shared')),
   userId: (await testbed.createUser()).id,
 });
-const members = async (testbed: IdempotencyTestbed) => ({
+const createMembers = async (testbed: IdempotencyTestbed) => ({
   groupId: await testbed.createGroup(uniqueName('Group')),
   userIds: [(await testbed.createUser()).id, (await testbed.createUser()).id],
 });
-/** Creates a user with two sessions, and returns the token of one. */
-const person = async (testbed: IdempotencyTestbed) => {
+/** Creates a user with two sessions. Returns the user with the token of one session. */
+const createPerson = async (testbed: IdempotencyTestbed) => {
   const created = await testbed.createUser();
   await testbed.logIn(created);
   const { authToken } = await testbed.logIn(created);
@@ -65,17 +65,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   moveFolder: {
     prepare: async (testbed) => ({
-      input: { id: await tree(testbed), parentId: await testbed.createFolder(uniqueName('There')) },
+      input: { id: await createTree(testbed), parentId: await testbed.createFolder(uniqueName('There')) },
     }),
     selection: `isDryRun folderCount accessChanges{items{before after user{id}}} ${folderSelection}`,
   },
   deleteFolder: {
-    prepare: async (testbed) => ({ input: { id: await tree(testbed), recursive: true } }),
+    prepare: async (testbed) => ({ input: { id: await createTree(testbed), recursive: true } }),
     selection: 'folderId folderCount cursor',
   },
   restoreFolder: {
     prepare: async (testbed) => {
-      const id = await tree(testbed);
+      const id = await createTree(testbed);
       await testbed.mutate('deleteFolder', { id, recursive: true });
       return { input: { id } };
     },
@@ -83,7 +83,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   purgeFolder: {
     prepare: async (testbed) => {
-      const id = await tree(testbed);
+      const id = await createTree(testbed);
       await testbed.mutate('deleteFolder', { id, recursive: true });
       return { input: { id } };
     },
@@ -91,14 +91,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   emptyTrash: {
     prepare: async (testbed) => {
-      await testbed.mutate('deleteFolder', { id: await tree(testbed), recursive: true });
+      await testbed.mutate('deleteFolder', { id: await createTree(testbed), recursive: true });
       return { input: {} };
     },
     selection: 'folderCount cursor',
     other: { deletedBefore: '2026-01-31T00:00:00Z' },
   },
   duplicateFolder: {
-    prepare: async (testbed) => ({ input: { id: await tree(testbed) } }),
+    prepare: async (testbed) => ({ input: { id: await createTree(testbed) } }),
     selection: `folderCount ${folderSelection}`,
   },
   importFolders: {
@@ -113,13 +113,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     other: { list: [{ path: 'a/b' }, { path: 'c', title: 'Sea', properties: { deep: { x: [2] } } }] },
   },
   grantAccess: {
-    prepare: async (testbed) => ({ input: { ...(await grant(testbed)), level: 'READ' } }),
+    prepare: async (testbed) => ({ input: { ...(await createFolderAndUser(testbed)), level: 'READ' } }),
     selection: folderSelection,
     other: { level: 'WRITE' },
   },
   revokeAccess: {
     prepare: async (testbed) => {
-      const subject = await grant(testbed);
+      const subject = await createFolderAndUser(testbed);
       await testbed.mutate('grantAccess', { ...subject, level: 'WRITE' });
       return { input: subject };
     },
@@ -127,12 +127,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   // Repeating them has no effect, so their results are not stored.
   setFavorite: {
-    prepare: async (testbed) => ({ input: { folderId: await tree(testbed), isFavorite: true } }),
+    prepare: async (testbed) => ({ input: { folderId: await createTree(testbed), isFavorite: true } }),
     selection: 'folder{id name}',
     other: 'any',
   },
   visitFolder: {
-    prepare: async (testbed) => ({ input: { folderId: await tree(testbed) } }),
+    prepare: async (testbed) => ({ input: { folderId: await createTree(testbed) } }),
     selection: 'folder{id name}',
     other: 'any',
   },
@@ -141,15 +141,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: user,
   },
   updateUser: {
-    prepare: async (testbed) => ({ input: { id: (await person(testbed)).id, isDisabled: true } }),
+    prepare: async (testbed) => ({ input: { id: (await createPerson(testbed)).id, isDisabled: true } }),
     selection: user,
   },
   deleteUser: {
-    prepare: async (testbed) => ({ input: { id: (await person(testbed)).id } }),
+    prepare: async (testbed) => ({ input: { id: (await createPerson(testbed)).id } }),
     selection: 'deletedUserId',
   },
   resetPassword: {
-    prepare: async (testbed) => ({ input: { userId: (await person(testbed)).id, password: newPassword } }),
+    prepare: async (testbed) => ({
+      input: { userId: (await createPerson(testbed)).id, password: newPassword },
+    }),
     selection: 'endedSessions',
   },
   startViewAs: {
@@ -158,7 +160,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   changePassword: {
     prepare: async (testbed) => {
-      const { password, authToken } = await person(testbed);
+      const { password, authToken } = await createPerson(testbed);
       return { input: { oldPassword: password, newPassword }, authToken };
     },
     selection: 'endedSessions',
@@ -178,12 +180,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: 'deletedGroupId',
   },
   addToGroup: {
-    prepare: async (testbed) => ({ input: await members(testbed) }),
+    prepare: async (testbed) => ({ input: await createMembers(testbed) }),
     selection: `added ${group}`,
   },
   removeFromGroup: {
     prepare: async (testbed) => {
-      const input = await members(testbed);
+      const input = await createMembers(testbed);
       await testbed.mutate('addToGroup', input);
       return { input };
     },
@@ -191,19 +193,22 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   revokeSession: {
     prepare: async (testbed) => {
-      const { id } = await person(testbed);
+      const { id } = await createPerson(testbed);
       const query = 'query($id: ID){user(id: $id){sessions{items{id}}}}';
-      const { user: of } = await testbed.query<{ user: { sessions: { items: { id: string }[] } } }>(query, {
-        id,
-      });
-      return { input: { id: of.sessions.items[0]!.id } };
+      const { user: found } = await testbed.query<{ user: { sessions: { items: { id: string }[] } } }>(
+        query,
+        {
+          id,
+        },
+      );
+      return { input: { id: found.sessions.items[0]!.id } };
     },
     selection: 'revokedSessionId',
   },
   revokeSessions: {
     prepare: async (testbed) => ({
       input: { keepCurrent: true },
-      authToken: (await person(testbed)).authToken,
+      authToken: (await createPerson(testbed)).authToken,
     }),
     selection: 'endedSessions',
     other: { keepCurrent: false },
@@ -235,9 +240,9 @@ for (const kind of databaseKinds) {
         const here = { key: randomUUID(), ...(authToken && { authToken }) };
         const send = (at: Testbed) => testbed.mutateWithKey<unknown>(name, input, selection, { ...here, at });
         const [first, ...others] = await Promise.all([testbed.testbed, there, testbed.testbed].map(send));
-        const readCursor = await testbed.readCursor();
+        const cursor = await testbed.readCursor();
         for (const at of [testbed.testbed, there]) others.push(await send(at));
-        for (const send of others) assert.deepEqual(send, first);
+        for (const response of others) assert.deepEqual(response, first);
         if (other === 'any') return;
         const refused = await testbed.mutateRefusedWithKey(
           name,
@@ -245,7 +250,7 @@ for (const kind of databaseKinds) {
           here,
         );
         assert.match(refused, /^BAD_INPUT: This Idempotency-Key was used for another change/);
-        assert.equal(await testbed.readCursor(), readCursor);
+        assert.equal(await testbed.readCursor(), cursor);
       });
     }
   });

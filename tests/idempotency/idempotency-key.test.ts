@@ -58,15 +58,15 @@ for (const kind of databaseKinds) {
       const key = randomUUID();
       const first = await create('Before', key);
       await testbed.mutate('updateFolder', { id: first.folder!.id, name: 'After' });
-      const readCursor = await testbed.readCursor();
+      const cursor = await testbed.readCursor();
       assert.deepEqual(await create('Before', key), {
         cursor: first.cursor,
         folder: { id: first.folder!.id, name: 'After', version: 2 },
       });
-      assert.equal(await testbed.readCursor(), readCursor);
+      assert.equal(await testbed.readCursor(), cursor);
     });
 
-    test('returns the result of a read if the object is gone or no longer visible', async () => {
+    test('returns NOT_FOUND or null, like a read, if the object was deleted', async () => {
       const key = randomUUID();
       const { id } = (await create('Gone', key)).folder!;
       const userId = (await testbed.createUser()).id;
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       assert.match(await testbed.mutateRefusedWithKey('createUser', input, { key, authToken }), /^FORBIDDEN/);
     });
 
-    test('does not apply to a failed mutation, which is tried again', async () => {
+    test('does not apply to a failed mutation, which runs again', async () => {
       const key = randomUUID();
       const taken = await testbed.createFolder('Taken');
       assert.match(
@@ -118,13 +118,13 @@ for (const kind of databaseKinds) {
       await testbed.mutate('deleteFolder', { id: taken });
       const second = await testbed.executeWithKey(query, {}, { key });
       assert.equal(second.errors, undefined);
-      const readCursor = await testbed.readCursor();
+      const cursor = await testbed.readCursor();
       for (const name of ['a', 'c']) assert.deepEqual(second.data![name], first.data![name]);
       assert.ok(second.data!['b']);
-      // In the order of the request again, each with the cursor of its own change.
-      assert.equal(second.data!['b']['cursor'], readCursor);
+      // The mutation that failed before now has the newest cursor.
+      assert.equal(second.data!['b']['cursor'], cursor);
       assert.deepEqual(await testbed.executeWithKey(query, {}, { key }), second);
-      assert.equal(await testbed.readCursor(), readCursor);
+      assert.equal(await testbed.readCursor(), cursor);
     });
 
     test('is refused for another mutation with the same response name', async () => {
@@ -138,7 +138,7 @@ for (const kind of databaseKinds) {
       assert.match(errors![0]!.message, /^This Idempotency-Key was used for another change/);
     });
 
-    test('stores neither the key nor texts nor passwords, only ids and numbers', async () => {
+    test('is not stored itself, and neither are texts or passwords, only ids and numbers', async () => {
       const key = randomUUID();
       const password = `a secret ${randomUUID()}`;
       const input = { name: 'Private name', title: 'Private title', properties: { private: 'thing' } };
@@ -201,14 +201,14 @@ for (const kind of databaseKinds) {
       const { authToken } = await testbed.logIn(person);
       const input = { oldPassword: person.password, newPassword: 'a shed of cedar wood' };
       const options = { key: randomUUID(), authToken };
-      // The 51st wrong password would be refused for a while.
+      // After 50 wrong passwords, the login throttle would refuse the next attempt.
       for (let time = 0; time < 55; time++) {
         await testbed.mutateWithKey('changePassword', input, 'endedSessions', options);
       }
       assert.match(await testbed.mutateRefusedWithKey('changePassword', input, { authToken }), /^FORBIDDEN/);
     });
 
-    test('works for a client that accepts events', async () => {
+    test('works for a client that requests an event stream', async () => {
       const key = randomUUID();
       const headers = {
         'content-type': 'application/json',
@@ -241,13 +241,13 @@ for (const kind of databaseKinds) {
       ['not ASCII', 'schl\u00fcssel'],
     ] as const) {
       test(`is refused with 400 if it is ${what}`, async () => {
-        const send = await testbed.send(
+        const response = await testbed.send(
           'mutation{createGroup(input: {name: "Never"}){group{id}}}',
           {},
           { key },
         );
-        assert.equal(send.status, 400);
-        const [error] = send.json<GraphBody<unknown>>().errors!;
+        assert.equal(response.status, 400);
+        const [error] = response.json<GraphBody<unknown>>().errors!;
         assert.equal(error!.extensions.code, 'BAD_INPUT');
         assert.match(error!.message, /^An Idempotency-Key must have 1 to 255 visible ASCII characters/);
       });
@@ -293,7 +293,7 @@ for (const kind of databaseKinds) {
 }
 
 describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
-  test('makes a committed change retryable if its response could not be read', async () => {
+  test('lets a client repeat a committed change if the server could not read the response', async () => {
     const testbed = await IdempotencyTestbed.start(postgres, { settings: { DATABASE_TIMEOUT_SECONDS: '2' } });
     const other = new pg.Client({ connectionString: testbed.testbed.database.url });
     await other.connect();
@@ -307,11 +307,11 @@ describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
       await other.query('rollback');
       assert.equal(lost.status, 503, lost.text);
       assert.ok(lost.headers.get('retry-after'));
-      const readCursor = await testbed.readCursor();
+      const cursor = await testbed.readCursor();
       assert.deepEqual((await send()).json<GraphBody<unknown>>(), {
         data: { createFolder: { folder: { name: 'Late', access: { items: [] } } } },
       });
-      assert.equal(await testbed.readCursor(), readCursor);
+      assert.equal(await testbed.readCursor(), cursor);
     } finally {
       await other.end();
       await testbed.stop();

@@ -1,4 +1,4 @@
-/** A test server for repeated requests with an `Idempotency-Key`. */
+/** A test server, and requests to it with an `Idempotency-Key`. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { Testbed, type TestResponse, type TestbedOptions } from '../support/test
 export interface KeyedOptions {
   readonly key?: string;
   readonly authToken?: string;
-  /** Another node than the default one. */
+  /** The node that gets the request, if it is not the default node. */
   readonly at?: Testbed;
 }
 

@@ -1,4 +1,4 @@
-/** `cursor` and `changes`: reads the tree and then all later changes, without gaps and without leaks. */
+/** With `cursor` and `changes`, a client reads the tree and then all later changes, without gaps and without leaks. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ for (const kind of databaseKinds) {
       (await tree.query<{ changes: Page }>(changesPage, variables, authToken)).changes;
     const summarize = ({ items }: Page) => items.map((change) => [change.kind, change.folderId]);
 
-    test('include the cursor of a mutation in its response, with no change after it', async () => {
+    test('end at the cursor that the last mutation returned', async () => {
       const input = { name: 'Own cursor' };
       const { cursor } = await tree.mutate<{ cursor: string }>('createFolder', input, 'cursor');
       assert.equal(await readCursor(), cursor);
@@ -87,8 +87,8 @@ for (const kind of databaseKinds) {
 
     test('report each change of a folder, with the parents of a move and the count of an import', async () => {
       const start = await readCursor();
-      const [one, two] = [await tree.create('Tell one'), await tree.create('Tell two')];
-      const id = await tree.create('Teller', one);
+      const [one, two] = [await tree.create('Parent one'), await tree.create('Parent two')];
+      const id = await tree.create('Child', one);
       await tree.mutate('updateFolder', { id, title: 'New title' });
       await tree.move(id, two);
       await tree.import(['x/y', 'z'], id);
@@ -98,14 +98,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(
         items.map((change) => [change.kind, change.folderId, change.folder?.name]),
         [
-          ['CREATE', one, 'Tell one'],
-          ['CREATE', two, 'Tell two'],
-          ['CREATE', id, 'Teller'],
-          ['UPDATE', id, 'Teller'],
-          ['MOVE', id, 'Teller'],
-          ['IMPORT', id, 'Teller'],
+          ['CREATE', one, 'Parent one'],
+          ['CREATE', two, 'Parent two'],
+          ['CREATE', id, 'Child'],
+          ['UPDATE', id, 'Child'],
+          ['MOVE', id, 'Child'],
+          ['IMPORT', id, 'Child'],
           ['DELETE', id, undefined],
-          ['CREATE', id, 'Teller'],
+          ['CREATE', id, 'Child'],
         ],
       );
       assert.deepEqual([items[4]!.oldParent, items[4]!.newParent], [{ id: one }, { id: two }]);
@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('hide folders that the viewer does not see, and report moves across that border as create or delete', async () => {
+    test('hide folders that the viewer does not see, and report a move into a hidden folder as a delete and out as a create', async () => {
       const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
       const { authToken, id: personId } = await tree.person({ [open]: 'READ' });
       assert.ok(personId);
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
         await tree.testbed.purge();
       },
     })) {
-      test(`report RESYNC after ${name}`, async () => {
+      test(`report RESYNC to a viewer after ${name}`, async () => {
         const ids = await createGrants(name);
         const start = await readCursor(ids.authToken);
         await change(ids);
@@ -221,7 +221,7 @@ for (const kind of databaseKinds) {
       authToken: string;
     }
 
-    /** Creates a user with a deep grant of their own and another one through a group. */
+    /** Creates a user with their own grant deep in the tree and another grant through a group. */
     async function createGrants(name: string): Promise<Ids> {
       const [top, above, granted] = (await tree.createChain([`Top ${name}`, 'above', 'granted'])) as [
         string,
@@ -239,7 +239,7 @@ for (const kind of databaseKinds) {
       return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
     }
 
-    test('reject an invalid cursor, and report RESYNC for one of the future or of another journal', async () => {
+    test('reject an invalid cursor, and report RESYNC for a future cursor or a cursor of another journal', async () => {
       const now = await readCursor();
       const index = fromJournalCursor(now, 'after');
       for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
@@ -262,7 +262,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('start with the oldest stored change without a cursor, and report RESYNC for a pruned cursor', async () => {
+    test('start with the oldest stored change if no cursor is sent, and report RESYNC for a pruned cursor', async () => {
       const own = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
       try {
         const readChanges = async (after?: string) =>

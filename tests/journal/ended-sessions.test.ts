@@ -1,6 +1,6 @@
 /**
- * Ending a session invalidates its auth token at once on every node. By the contract, a plain logout does
- * not.
+ * Ending a session invalidates its auth token: immediately on the node that ends it, and soon on all others.
+ * By the contract, a plain logout does not.
  */
 
 import assert from 'node:assert/strict';
@@ -45,11 +45,11 @@ for (const kind of databaseKinds) {
 
     const endings: Record<string, () => Promise<unknown>> = {
       'revoked by an administrator': () => people.mutate('revokeSession', { id: sessionId() }),
-      'revoked with all others of its user': async () => {
+      'revoked with the other sessions of its user': async () => {
         const { authToken } = await people.logIn(person);
         await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', authToken);
       },
-      'revoked by its own user with all': () =>
+      'revoked by its own user with all sessions': () =>
         people.mutate('revokeSessions', {}, '__typename', tokens.authToken),
       'of a user whose password was reset': () =>
         people.mutate('resetPassword', { userId: person.id, password: 'a cabin of walnut' }),
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
     };
 
     for (const [name, end] of Object.entries(endings)) {
-      test(`invalidate a token ${name} at once, and soon on the other node`, async () => {
+      test(`invalidate a token ${name}: immediately on this node, and soon on the other`, async () => {
         person = await people.createUser();
         tokens = await people.logIn(person);
         assert.deepEqual(await outcome(people.testbed, tokens), good);
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('keep the auth token valid until it expires after a logout', async () => {
+    test('do not include a session after a plain logout, which keeps its auth token valid', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.testbed.post('/logout', {}, tokens.authToken);
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
       assert.equal((await people.testbed.refresh(tokens)).status, 200);
     });
 
-    test('include the session and auth token of a replayed refresh token', async () => {
+    test('include the session of a replayed refresh token, with its auth token', async () => {
       person = await people.createUser();
       const stolen = await people.logIn(person);
       tokens = (await people.testbed.refresh(stolen)).json<LoginResponse>();
@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await outcome(people.testbed, tokens), bad);
     });
 
-    test('are detected by a node that was asleep while their journal entries were pruned', async () => {
+    test('are detected by a node that did not read their journal entries before these were pruned', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
       const { database, clock } = people.testbed;
@@ -127,7 +127,7 @@ for (const kind of databaseKinds) {
       await eventually(async () => assert.deepEqual(await outcome(people.testbed, tokens), bad));
     });
 
-    test('include those of a deleted user on a node that starts after the journal was pruned', async () => {
+    test('include the sessions of a deleted user on a node that starts after the journal was pruned', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.mutate('deleteUser', { id: person.id });
@@ -162,7 +162,7 @@ for (const kind of databaseKinds) {
 }
 
 for (const kind of databaseKinds) {
-  test(`ends sessions whose auth token outlives the refresh token on ${kind.name}`, async () => {
+  test(`ends a session with an auth token that outlives the refresh token, on ${kind.name}`, async () => {
     const people = await PeopleTestbed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '2' } });
     try {
       const person = await people.createUser();

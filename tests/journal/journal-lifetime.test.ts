@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`continues the journal numbers in a second process on the same database on ${kind.name}`, async () => {
+  test(`continues the journal numbers in a second process that uses the same database, on ${kind.name}`, async () => {
     const first = await TreeTestbed.start(kind);
     const testbed = await Testbed.start(kind, {
       database: first.testbed.database,

@@ -1,4 +1,4 @@
-/** The journal contains every change once, in order, with author and details. It has a limited size. */
+/** The journal contains every change once, in order, with its author and details. Its size is limited. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
     };
     const listKinds = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
 
-    test('starts with the administrator of the first start, created by the server itself', async () => {
+    test('starts with the first administrator, whom the server itself created', async () => {
       const first = (await page({ first: 1000 })).items.at(-1)!;
       assert.equal(first.number, 1);
       assert.equal(first.kind, 'CREATE_USER');
@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
       assert.match(entry!.path!, /^….*🌲\/Leaf$/u);
     });
 
-    test('has one entry for a deletion of any size, for the restore and for the purge', async () => {
+    test('has one entry each for a deletion of any size, its restore and its purge', async () => {
       const own = await TreeTestbed.start(kind);
       try {
         const id = await own.create('Shed');
@@ -378,9 +378,9 @@ for (const kind of databaseKinds) {
       assert.ok(!text.includes(administrator.password));
     });
 
-    test('has a maximum number of entries, and prunes the oldest first', async () => {
+    test('has a maximum number of entries, and loses the oldest first', async () => {
       const parent = await tree.create('Many');
-      const before1000 = (await latest(1))[0]!.number;
+      const start = (await latest(1))[0]!.number;
       for (let round = 0; round < 13; round++) {
         const mutations = Array.from(
           { length: 80 },
@@ -392,7 +392,7 @@ for (const kind of databaseKinds) {
       await tree.testbed.purge();
       const { items, totalCount } = await page({ first: 1000 });
       assert.equal(totalCount, 1000);
-      assert.equal(items[0]!.number, before1000 + 13 * 80);
+      assert.equal(items[0]!.number, start + 13 * 80);
       assert.equal(items.at(-1)!.number, items[0]!.number - 999);
     });
   });

@@ -62,14 +62,14 @@ for (const kind of databaseKinds) {
       assert.equal((await readPrivateKeys(database.url)).length, 1);
     });
 
-    test('rotates no key with KEY_ROTATION_DAYS=0, however old it is', async () => {
+    test('rotates no key, however old, if KEY_ROTATION_DAYS is 0', async () => {
       await start({ KEY_ROTATION_DAYS: '0' });
       const before = await readPublishedKeys();
       await advance(4_000);
       assert.deepEqual(await readPublishedKeys(), before);
     });
 
-    test('creates one new key if two nodes find the same key too old', async () => {
+    test('creates only one new key if two nodes rotate the same key at the same time', async () => {
       await start();
       const other = await Testbed.start(kind, { database, clock: testbed.clock });
       try {

@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
     );
     after(() => testbed.stop());
 
-    test('lets a published JWT library verify auth tokens, and nothing else', async () => {
+    test('lets a public JWT library verify auth tokens, and no other tokens', async () => {
       const { authToken, refreshToken } = await testbed.logIn();
       const keys = createRemoteJWKSet(new URL(`${testbed.url}/.well-known/jwks.json`));
       const options = {
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readActivity(expiring.authToken), { active: false });
     });
 
-    test('reports the token of a logged-out session as active until expiry, and that of an ended session as inactive', async () => {
+    test('reports an auth token as active after a logout, but as inactive after its session is revoked', async () => {
       const out = await testbed.logIn();
       await testbed.post('/logout', {}, out.authToken);
       assert.equal((await readActivity(out.authToken)).active, true);
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
       assert.equal((await readActivity(other.authToken)).active, true);
     });
 
-    test('requires the client to authenticate, and says how', async () => {
+    test('requires the client to authenticate, and sends a challenge', async () => {
       const { authToken } = await testbed.logIn();
       for (const authorization of [
         '',

@@ -53,13 +53,13 @@ for (const kind of databaseKinds) {
     };
     const waitUntil = async (condition: () => Promise<boolean>) => {
       for (const start = performance.now(); !(await condition()); await delay(20)) {
-        assert.ok(performance.now() - start < 20_000, 'It never came to it.');
+        assert.ok(performance.now() - start < 20_000, 'The condition was not met in time.');
       }
     };
     const readPublishedKeys = async () =>
       (await testbed!.send('GET', '/.well-known/jwks.json')).json<KeySet>().keys.map(({ kid }) => kid);
 
-    test('lists and serves a rotated key as published, and refuses a second rotation until it signs', async () => {
+    test('lists and publishes the next key after a rotation, and refuses a second rotation until that key signs', async () => {
       await start();
       const old = readKeyId(await testbed!.logIn());
       const { code, output } = await run('rotate');
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('retires the signing key only with --at-once, which ends its tokens on HTTP and sockets and no others', async () => {
+    test('retires the signing key only with --at-once, which invalidates its tokens, over HTTP and on sockets', async () => {
       await start();
       const tokens = await testbed!.logIn();
       const old = readKeyId(tokens);
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
       assert.ok(items.some(({ kind, after }) => kind === 'RETIRE_KEY' && after.keyId === old));
     });
 
-    test('seals keys with a master key, opens them and changes it; without it no server starts', async () => {
+    test('seals keys with a master key, which can be changed and without which no server starts', async () => {
       await start();
       const tokens = await testbed!.logIn();
       await testbed!.stop();
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
       assert.ok((await listKeys()).every(({ sealedWith }) => sealedWith !== sealed!.sealedWith));
     });
 
-    test('lets a node with an old master key verify but not sign with a new key, and drop retired ones', async () => {
+    test('lets a node with an old master key verify but not sign with a new key, and drop retired keys', async () => {
       const first = masterKeyFile('before');
       const second = masterKeyFile('after');
       const old = await start({ MASTER_KEY_FILE: first });
@@ -155,7 +155,7 @@ for (const kind of databaseKinds) {
       try {
         await run('rotate', '--master-key-file', second);
         await waitUntil(async () => (await readPublishedKeys()).length === 2);
-        // A timer does this every few seconds.
+        // In a running server, a timer does this every few seconds.
         await other.purge();
         clock.advanceSeconds(500);
         const next = await other.logIn();
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('retires all keys under a new master key if the old one is lost, and stores none unsealed without one', async () => {
+    test('retires all keys if the master key is lost, and only with a new master key, so that no key is stored unsealed', async () => {
       await start({ MASTER_KEY_FILE: masterKeyFile('lost') });
       const tokens = await testbed!.logIn();
       await testbed!.stop();
@@ -206,7 +206,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed!.post('/login/verify', await testbed!.logIn())).status, 204);
     });
 
-    test('answers invalid arguments and a missing database with one line, and changes nothing', async () => {
+    test('reports invalid arguments and a missing database in one line, and changes nothing', async () => {
       await start();
       const before = await listKeys();
       for (const [args, expected, code] of [

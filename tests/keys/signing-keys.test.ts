@@ -1,6 +1,6 @@
 /**
- * Rotates a signing key while two nodes with different clocks serve requests. No client may notice it at any
- * time.
+ * Rotates a signing key while two nodes with different clocks serve requests. No request may fail because of
+ * the rotation.
  */
 
 import assert from 'node:assert/strict';
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       return response.json<LoginResponse>();
     };
 
-    test('are used by both nodes until their time is over, then the new one is used, and each accepts both', async () => {
+    test('are replaced when the clock of a node reaches the start of the new key, and both nodes accept both keys', async () => {
       const before = await here.logIn();
       let ofHere = await here.logIn();
       let ofThere = await there.logIn();
@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       await purge();
       const seen = new Set<string>();
       for (let step = 0; step < 40; step++) {
-        // Each session is refreshed at the other node than the last time.
+        // The node that refreshes a session alternates.
         const [first, second] = step % 2 ? [here, there] : [there, here];
         ofHere = await refresh(first, ofHere);
         ofThere = await refresh(second, ofThere);
@@ -102,7 +102,7 @@ for (const kind of databaseKinds) {
       there.clock.advanceSeconds(200);
     });
 
-    test('work on a node that starts while a key is published, and on one that starts later', async () => {
+    test('work on a node that starts while the next key is only published, and on a node that starts later', async () => {
       const old = readKeyId(await here.logIn());
       const { id: next } = await rotate();
       await purge();
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       await during.stop();
     });
 
-    test('are read by a node that missed a new key when the first token signed by it arrives', async () => {
+    test('are read again by a node that missed a new key, as soon as a token arrives that the new key signed', async () => {
       const { id: next } = await rotate();
       advance(publishingSeconds);
       await here.purge();

@@ -1,4 +1,4 @@
-/** Creates an estate over HTTP and finds the folders that the scenarios need. */
+/** Creates an estate (see `tree-shape.ts`) over HTTP and finds the folders that the scenarios need. */
 
 import {
   estateName,
@@ -10,7 +10,7 @@ import {
   type FolderInput,
 } from './tree-shape.ts';
 
-/** Returns the data of a response without errors. Uses the administrator's token by default. */
+/** Returns the data of a response that must have no errors. Uses the administrator's token by default. */
 export type RunQuery = <Data>(
   query: string,
   variables?: Record<string, unknown>,

@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
 
     ['the administrator', 'a user with one grant'].forEach((viewer, index) => {
       for (const scenario of scenarios) {
-        test(`take the statements of 1,000 folders for ${viewer}, and no scan: ${scenario.name}`, async () => {
+        test(`need the same statements as 1,000 folders for ${viewer}, without a scan: ${scenario.name}`, async () => {
           const expected = await run(small, scenario, index);
           const { answer, statements } = await run(large, scenario, index);
           assert.deepEqual(shapeOf(answer), shapeOf(expected.answer));

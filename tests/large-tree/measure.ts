@@ -1,6 +1,6 @@
 /**
- * Measures the CPU time of the server per request on a tree of 1,000 folders and on one of a million. Alternates
- * between both, so that other load affects both equally. `npm run lab -- large-tree --folders 1000000`
+ * Measures the CPU time of the server per request on a tree of 1,000 folders and on a tree of a million. Alternates
+ * between the trees, so that other load affects both equally. `npm run lab -- large-tree --folders 1000000`
  */
 
 import { statSync } from 'node:fs';
@@ -82,7 +82,7 @@ async function createUserWithOneGrant(server: EstateServer, folderId: string): P
   return server.logIn(person);
 }
 
-/** Prints the table. Returns whether no scenario costs too much more on the larger tree. */
+/** Prints the table. Returns false if a scenario costs too much more on the larger tree. */
 async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
   const rows = scenarios.flatMap((scenario) =>
     estates[0]!.viewers.map(({ name }, viewer) => ({
@@ -112,7 +112,7 @@ async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
     const [small, large] = costs.map(median) as [number, number];
     const ratio = large / small;
     line(name, small.toFixed(0), large.toFixed(0), ratio.toFixed(2) + (growsBecause ? '*' : ' '));
-    if (growsBecause) notes.add(`* not judged: ${growsBecause}`);
+    if (growsBecause) notes.add(`* no limit: ${growsBecause}`);
     else if (ratio > maxRatio) tooExpensive++;
   }
   console.log([...notes, ''].join('\n'));

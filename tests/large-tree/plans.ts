@@ -1,4 +1,4 @@
-/** Reads the query plans of both databases and checks whether an index answers a statement. */
+/** Reads the query plans of both databases, and finds out whether a statement uses an index. */
 
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
@@ -7,7 +7,7 @@ import { postgres, sqlite, type DatabaseKind } from '../support/databases.ts';
 export interface Plan {
   /** Full scans of structures that may be long. */
   readonly scans: readonly string[];
-  /** The indexes that choose the rows of a page, or the other operations. */
+  /** What chooses the rows of a page: the names of indexes, or other operations. */
   readonly choice: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export async function updateStatistics(kind: DatabaseKind, url: string): Promise
   if (kind === postgres) await withClient(url, (client) => client.query('analyze'));
 }
 
-/** List parameters, intermediate results and tables with one row. */
+/** Scans of list parameters, intermediate results and tables with one row. */
 const allowedScan =
   /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|visible|open|journal_counter|folder_numbers|\(subquery-\d+\))$/;
 
@@ -33,7 +33,7 @@ function planOfSqlite(url: string, statement: string): Plan {
       parent: number;
       detail: string;
     }[];
-    // The list of one parent is its own statement. The top-level steps choose its rows.
+    // The statement reads the list of one parent, so its top-level steps choose the rows.
     const choice = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
     // A recursive query that is materialized reads everything below a folder, whatever the limit is.
     const scans = steps
@@ -59,7 +59,7 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** Tables with one row, or too few rows here for an index. */
+/** Tables with one row, or with too few rows in this test for an index. */
 const shortTables = ['journal_counter', 'folder_numbers', 'users', 'group_members', 'grants'];
 
 /** A generic plan for any values: https://www.postgresql.org/docs/current/sql-explain.html */
@@ -79,7 +79,7 @@ function planOfPostgres(url: string, statement: string): Promise<Plan> {
   });
 }
 
-/** A partial index may be read completely if its condition is that of the statement. */
+/** A partial index may be read completely if the statement has the same condition. */
 function isScan(node: Node): boolean {
   const isIndexUnused =
     node['Index Name'] !== undefined && node['Index Cond'] === undefined && node.Filter !== undefined;

@@ -29,9 +29,13 @@ export const scenarios: readonly Scenario[] = [
       after: pickAt(estate.cursors[order], index),
     })),
   ),
-  query('how many children', 'query($id: ID!){folder(id: $id){folders{totalCount}}}', ({ lettersId }) => ({
-    id: lettersId,
-  })),
+  query(
+    'the number of children',
+    'query($id: ID!){folder(id: $id){folders{totalCount}}}',
+    ({ lettersId }) => ({
+      id: lettersId,
+    }),
+  ),
   query('a folder by its id', 'query($id: ID!){folder(id: $id){id name title}}', ({ deepIds }, index) => ({
     id: pickAt(deepIds, index),
   })),
@@ -41,7 +45,7 @@ export const scenarios: readonly Scenario[] = [
     ({ deepPaths }, index) => ({ path: pickAt(deepPaths, index) }),
   ),
   query(
-    'its 8 ancestors',
+    'the 8 ancestors of a folder',
     'query($id: ID!){folder(id: $id){ancestors{id name title}}}',
     ({ deepIds }, index) => ({ id: pickAt(deepIds, index) }),
   ),
@@ -52,10 +56,10 @@ export const scenarios: readonly Scenario[] = [
   ),
   query(`a search page of ${searchHits} hits, a rare word`, searchQuery, () => ({ text: rareWord })),
   {
-    ...query(`a search page of ${searchHits} hits, of common parts`, searchQuery, () => ({
+    ...query(`a search page of ${searchHits} hits, a word with common parts`, searchQuery, () => ({
       text: composedWord,
     })),
-    growsBecause: 'the index is searched for letter groups that are each frequent in a large tree',
+    growsBecause: 'each of the letter groups in the word is frequent in a large tree',
   },
   query(`a search page of ${searchHits} hits, under a folder`, searchQuery, ({ id }) => ({
     text: rareWord,
@@ -74,7 +78,8 @@ export const scenarios: readonly Scenario[] = [
     ...mutation('updateFolder, its title', async (run, { deepIds }, index) =>
       run('updateFolder', { id: pickAt(deepIds, index), title: `Title ${index}` }, 'folder{id}'),
     ),
-    growsBecause: 'each change of a text merges a part of the search index that the import left to be merged',
+    growsBecause:
+      'each change of a text also merges a part of the search index that the import did not merge',
   },
   mutation('deleteFolder, then restoreFolder', async (run, { deepIds }, index) => {
     const id = pickAt(deepIds, index);

@@ -1,4 +1,4 @@
-/** Runs as a child process: a server that reports its CPU time on request, until its parent ends. */
+/** Runs as a child process: a server that reports its CPU time on request, and stops when its parent exits. */
 
 import { once } from 'node:events';
 import { pino } from 'pino';

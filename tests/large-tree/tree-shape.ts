@@ -1,7 +1,7 @@
 /**
- * An estate of any size, equal at every start: regions, towns, houses, floors and rooms, up to eight levels deep.
- * The requested parts have the same shape in a small and in a large estate. Everything around them, and the moved
- * subtree, is larger in the large one.
+ * Defines an estate: a tree of regions, towns, houses, floors and rooms with any number of folders, up to eight levels
+ * deep. The same number always gives the same tree. The folders that scenarios read have the same shape in a small and
+ * in a large estate. Everything around them, and the subtree that scenarios move, is larger in a large estate.
  */
 
 export interface FolderInput {
@@ -27,9 +27,9 @@ export const moveTargetNames = ['North', 'South'] as const;
 export const subtreeName = 'Warehouse';
 
 export const searchHits = 60;
-/** A word in this number of folders of every estate. Its letter groups occur nowhere else. */
+/** A word in `searchHits` folders of every estate. Its letter groups occur nowhere else. */
 export const rareWord = 'Quillwort';
-/** A word in this number of folders whose letter groups each occur in many names, but not together. */
+/** A word in `searchHits` folders of every estate. Each of its letter groups also occurs in many other names. */
 export const composedWord = 'Stationer';
 
 const maxDepth = 8;
@@ -79,7 +79,7 @@ function shapeRegions(total: number): FolderInput[] {
   });
 }
 
-/** Gives a folder `count` descendants. The first ones are as deep as possible. */
+/** Gives a folder `count` descendants. The first descendants reach the maximum depth. */
 function fill(folder: FolderInput, count: number, level: number): void {
   if (count <= 0) return;
   const levelsLeft = maxDepth - level + 1;
@@ -110,7 +110,7 @@ function nameAt(index: number, level: number): string {
   return `${choice[index % choice.length]!} ${index + 1}`;
 }
 
-/** The leaves contain the search words. Every estate has the same number of folders and hits here. */
+/** Some leaves contain the search words. In every estate, the boroughs have the same number of folders and hits. */
 function shapeBoroughs(): FolderInput[] {
   const boroughs = Array.from({ length: 4 }, (_, index) => {
     const borough = leaf(`Borough ${index + 1}`);

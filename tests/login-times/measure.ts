@@ -1,6 +1,6 @@
 /**
- * Compares the work of refused logins: unknown users, wrong passwords and disabled users in turn, one at a time, over
- * HTTP. Measures the CPU time of the server process for each. Exits with 1 if the medians differ by more than 5%.
+ * Compares the CPU time of the server for refused logins: unknown users, wrong passwords and disabled users in turn, one
+ * at a time, over HTTP. Exits with 1 if the medians differ by more than 5%.
  */
 
 import { randomInt } from 'node:crypto';
@@ -12,7 +12,7 @@ const maxPercent = 5;
 const warmUp = 20;
 
 const values = parseScriptOptions(
-  'npm run lab -- login-times [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
+  'npm run lab -- login-times [--tries 200]\n\nCompares the CPU time of logins with an unknown user, a wrong password or a disabled user.',
   ['tries'],
 );
 const tries = Number(values.tries ?? 200);
@@ -32,7 +32,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
 
-// Each attempt comes from its own address, so that the login throttle does not slow any attempt.
+// Each attempt has its own client address, so that the login throttle does not refuse any attempt.
 const server = await ServerProcess.start(stopping.signal, { TRUST_PROXY: 'true' });
 try {
   await createUsers();
@@ -86,14 +86,14 @@ function report(times: Record<Kind, number[]>): number {
   for (const name of names) {
     const { median, min, max } = summarize(times[name]);
     const texts = [median, min, max].map((each) => each.toFixed(2).padStart(8));
-    console.log(
-      `${name.padEnd(16)} median${texts[0]} ms   least${texts[1]}   most${texts[2]}   ${tries} tries`,
-    );
+    console.log(`${name.padEnd(16)} median${texts[0]} ms   min${texts[1]}   max${texts[2]}   ${tries} tries`);
   }
   const medians = names
     .filter((name) => kinds[name].status === 401)
     .map((name) => summarize(times[name]).median);
   const percent = (Math.max(...medians) / Math.min(...medians) - 1) * 100;
-  console.log(`The medians of the refused ones differ by ${percent.toFixed(1)}%; it may be ${maxPercent}%.`);
+  console.log(
+    `The medians of the refused logins differ by ${percent.toFixed(1)}%. The limit is ${maxPercent}%.`,
+  );
   return percent > maxPercent ? 1 : 0;
 }

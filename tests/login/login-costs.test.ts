@@ -1,5 +1,5 @@
 /**
- * A refused login does not reveal by its work whether the user exists: each refusal costs one hash and the same
+ * The cost of a refused login does not reveal whether the user exists: each refusal costs one hash and the same
  * statements. `npm run lab -- login-times` measures the durations.
  */
 
@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       }
     };
 
-    test('is the same statements for an unknown user, a wrong password and a disabled user', () =>
+    test('is the same list of statements for an unknown user, a wrong password and a disabled user', () =>
       withTestbed(async (testbed, statements) => {
         const during = async (credentials: { username: string; password: string }) => {
           statements.length = 0;

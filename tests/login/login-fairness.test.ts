@@ -26,7 +26,7 @@ import { administrator, minPasswordCost, TestClock } from '../support/testbed.ts
 const attacker = '192.0.2.1';
 const elsewhere = '198.51.100.7';
 
-/** Holds every hash until the test lets it run. One hash arrives at a time. */
+/** Holds every hash until the test lets it run. Only one hash waits here at a time. */
 class Gate implements Semaphore {
   waiting = 0;
   running = 0;
@@ -45,7 +45,7 @@ class Gate implements Semaphore {
   }
 
   async letOneThrough(): Promise<void> {
-    await eventually(() => this.#open !== undefined, 'a hash is due');
+    await eventually(() => this.#open !== undefined, 'a hash is next');
     const open = this.#open!;
     this.#open = undefined;
     open();
@@ -156,8 +156,8 @@ class Fixture {
 }
 
 for (const kind of databaseKinds) {
-  describe(`waiting password hashes on ${kind.name}`, () => {
-    test('serves a login next, not after 64 wrong logins from another address', () =>
+  describe(`the queue of password hashes on ${kind.name}`, () => {
+    test('serves a login next, before 63 wrong logins from another address', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 64; number++) await testbed.logIn('wrong', attacker, `name ${number}`);
         await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
@@ -166,7 +166,7 @@ for (const kind of databaseKinds) {
         await testbed.serve(63);
       }));
 
-    test('serves a login next, not after the password changes of one user in 8 sessions', () =>
+    test('serves a login next, before the password changes of one user in 8 sessions', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 64; number++) {
           await testbed.changePassword('change', `session ${number % 8}`);
@@ -177,7 +177,7 @@ for (const kind of databaseKinds) {
         await testbed.serve(63);
       }));
 
-    test('serves a login to one account next, not after 8 logins to another account from the same address', () =>
+    test('serves a login to one account next, before the logins to another account from the same address', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 8; number++) await testbed.logIn('wrong', attacker, 'anna');
         await testbed.logIn('right', attacker, administrator.username, administrator.password);

@@ -62,8 +62,8 @@ function tally(answers: readonly TestResponse[]): Record<string, number> {
   return Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length]));
 }
 
-/** Holds attempts in their queue until `release`, so that the speed of the machine does not decide how many are in it. */
-function holdAttempts(mock: MockTracker): { holdLikeLast: () => void; release: () => void } {
+/** Holds the attempts of one queue until `release`, so that their number does not depend on the speed of the machine. */
+function holdAttempts(mock: MockTracker): { holdLastQueue: () => void; release: () => void } {
   const queues = new AttemptQueues();
   const join = queues.join.bind(queues);
   const released = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ function holdAttempts(mock: MockTracker): { holdLikeLast: () => void; release: (
   };
   // The throttle accepts a promise: workers join a queue in another process.
   mock.method(AttemptQueues.prototype, 'join', joinAndHold as typeof join);
-  return { holdLikeLast: () => (held = last), release: released.resolve };
+  return { holdLastQueue: () => (held = last), release: released.resolve };
 }
 
 const rows = sql<object, { digest: Uint8Array }>`select digest from login_failures`;
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
         assert.equal(
           (await logInFrom(testbed, here, administrator)).status,
           429,
-          'not cleared from elsewhere',
+          'a login from elsewhere does not clear the failures',
         );
       }));
 
@@ -187,7 +187,7 @@ for (const kind of databaseKinds) {
         assert.equal(await statusFrom('::ffff:192.0.2.2'), 200);
       }));
 
-    test('throttles an address after 500 failures over many names; a successful login neither counts nor clears', () =>
+    test('is throttled by address after 500 failures for many names, which a successful login does not clear', () =>
       withTestbed({}, async (testbed) => {
         await failOnAnotherNode(testbed, here, names(499));
         assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
@@ -199,7 +199,7 @@ for (const kind of databaseKinds) {
         assert.equal(
           (await logInFrom(testbed, here, administrator)).status,
           200,
-          'no pause after a right one',
+          'no pause after a successful login',
         );
         assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'bert' })).status, 401);
         const refused = await logInFrom(testbed, here, administrator);
@@ -232,13 +232,13 @@ for (const kind of databaseKinds) {
         assert.deepEqual(tally(await Promise.all(more)), { 401: 1, 429: 199 });
       }));
 
-    test('is refused with 503 and Retry-After beyond 500 concurrent attempts, and all others are served', ({
+    test('is refused with 503 and Retry-After beyond 500 concurrent attempts, while all other requests are served', ({
       mock,
     }) =>
       withTestbed({}, async (testbed) => {
         const attempts = holdAttempts(mock);
         const { authToken } = (await logInFrom(testbed, here, administrator)).json<LoginResponse>();
-        attempts.holdLikeLast();
+        attempts.holdLastQueue();
         const refused = Promise.withResolvers<void>();
         const shed: TestResponse[] = [];
         const guesses = Array.from({ length: 600 }, async () => {
@@ -299,7 +299,7 @@ for (const kind of databaseKinds) {
         assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
       }));
 
-    test('leaves no rows after one purge, even if there are more than a batch', () =>
+    test('leaves no rows after one purge, even if it needs several batches', () =>
       withTestbed({}, async (testbed) => {
         await withDatabase(testbed.database.url, (database) =>
           database.transaction((transaction) => {
@@ -315,7 +315,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await readDigests(testbed.database.url), []);
       }));
 
-    test('is remembered across a restart', async () => {
+    test('is still counted after a restart', async () => {
       const database = await kind.create();
       const clock = new TestClock();
       await withTestbed({ database, clock }, async (testbed) => {
@@ -345,7 +345,7 @@ for (const kind of databaseKinds) {
         );
       }));
 
-    test('adds one read to a successful login, and a throttled one costs only that read', async () => {
+    test('adds one read to a successful login, and costs a throttled login only that read', async () => {
       const statements: string[] = [];
       const onStatement = (text: string) => void statements.push(text.trim().replace(/\s+/g, ' '));
       await withTestbed({ onStatement }, async (testbed) => {
@@ -371,7 +371,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('is throttled for the old password of a password change as well', () =>
+    test('is also throttled if it guesses the old password of a password change', () =>
       withTestbed({}, async (testbed) => {
         const stolen = await testbed.logIn();
         const own = await testbed.logIn();

@@ -41,7 +41,7 @@ interface WithId {
   readonly id: string;
 }
 
-/** A tree, an administrator, a guest whose grants change, and random changes. */
+/** A tree that changes at random, with an administrator and a guest as its viewers. */
 class ChangingTree {
   readonly testbed: MirrorTestbed;
   readonly #administrator: string;
@@ -83,7 +83,7 @@ class ChangingTree {
     this.#ids = [data!.folder.id, ...data!.folder.descendants.items.map(({ id }) => id)];
   }
 
-  /** Makes a change selected by numbers. A refused change has no effect. */
+  /** Makes the change that the numbers select. The server may refuse it. */
   async change(what: number, which: number, other: number): Promise<void> {
     const id = this.#ids[which % this.#ids.length]!;
     const to = this.#ids[other % this.#ids.length]!;
@@ -116,7 +116,7 @@ class ChangingTree {
     }
   }
 
-  /** Runs each query with a plan and as a new query, and compares the responses. */
+  /** Runs each query with its plan and as a new query (with another comment), and compares the responses. */
   async compare(which: number): Promise<void> {
     const variables = { id: this.#ids[which % this.#ids.length], max: which % 12 };
     for (const viewer of this.viewers) {
@@ -150,7 +150,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(tree.testbed.bugs, []);
     });
 
-    test('return whole lists without a page size, whatever the maximum page size is', async () => {
+    test('return whole lists if a query names no page size, whatever the maximum page size is', async () => {
       const testbed = await MirrorTestbed.start(kind, { maxPageSize: 2 });
       after(() => testbed.stop());
       const short = await ChangingTree.create(testbed);

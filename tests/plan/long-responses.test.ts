@@ -1,4 +1,4 @@
-/** Responses that need more than one time slice: first executed by graphql-js, then by a plan. */
+/** Responses that need more than one time slice. The first is executed by graphql-js, later ones by a plan. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const queries = [
 ];
 
 for (const kind of databaseKinds) {
-  test(`sends long responses on ${kind.name} completely and equal from both engines, and logs nothing`, async (context) => {
+  test(`sends long responses completely, equal for both engines and without a logged failure, on ${kind.name}`, async (context) => {
     const testbed = await Testbed.start(kind);
     context.after(() => testbed.stop());
     const { authToken } = await testbed.logIn();

@@ -1,6 +1,6 @@
 /**
- * A query plan that fails unexpectedly: the client gets the right response, and the failure is logged and
- * counted.
+ * If a query plan fails unexpectedly, the client gets the right response, and the server logs and counts the
+ * failure.
  */
 
 import assert from 'node:assert/strict';

@@ -16,7 +16,7 @@ import { writeQuery, type Choose, type WriterOptions, type WrittenQuery } from '
 const strings = ['', 'a', 'Town 1', 'Tö"wn'];
 const scalars = { Int: [0, 1, 2, 3, -1, 70_000], Float: [0.5], Boolean: [true, false], String: strings };
 
-/** Random queries, which fast-check shrinks after a failure. */
+/** Generates random queries, which fast-check can shrink after a failure. */
 function arbitraryQueries(schema: GraphQLSchema, options: WriterOptions): fc.Arbitrary<WrittenQuery> {
   return fc.gen().map((pick) => {
     const choose: Choose = (below) => pick(fc.nat, { max: below - 1 });
@@ -33,7 +33,7 @@ describe('query plans', () => {
   };
   const names = (count: number) => Array.from({ length: count }, (_, index) => `f${index}:name`).join(' ');
 
-  test('are created when a query comes for the second time', () => {
+  test('are created when the same query arrives for the second time', () => {
     const plans = new QueryPlans(schema);
     const request = { document: parse('{folder{name}}') };
     assert.equal(plans.planFor(request), undefined);
@@ -46,7 +46,7 @@ describe('query plans', () => {
     assert.ok(plans.size > 10_000 && plans.size <= 20_000, String(plans.size));
   });
 
-  test('count the size of their document, which they keep in memory', () => {
+  test('include their document in their size, because they keep it in memory', () => {
     const plans = new QueryPlans(schema);
     const unused = Array.from({ length: 500 }, (_, index) => `query Q${index}{folder{name}}`).join(' ');
     planTwice(plans, `query A{folder{name}} ${unused}`, { operationName: 'A' });
@@ -82,7 +82,7 @@ describe('query plans', () => {
   }
 });
 
-/** Fields whose value differs between two requests although nothing changes. */
+/** Fields that differ between two requests even if nothing changes. */
 const timeDependentFields = new Set(['Query.server']);
 const covered: Readonly<Record<string, readonly string[]>> = {
   Query: ['folder', 'node', 'search', 'cursor'],
@@ -91,7 +91,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     ...['updatedAt', 'path', 'depth', 'position', 'ancestors', 'folders', 'descendants'],
   ],
 };
-/** After this time a failing query is reported without further shrinking. */
+/** Stops a run after this time as failed, so that shrinking a failing query does not take too long. */
 const maxMs = 60_000;
 
 type Path = readonly (string | number)[];
@@ -101,8 +101,8 @@ interface Body {
 }
 
 /**
- * Removes the parts of a response that depend on which field failed first. If sibling non-null fields fail,
- * one of them nulls their parent, and GraphQL allows any of them.
+ * Removes the parts of a response that depend on which field failed first. If several non-null siblings fail, one
+ * failure makes their parent null. GraphQL allows the server to report any failure.
  */
 function withoutRaces(text: string): string {
   const { data, errors } = JSON.parse(text) as Body;

@@ -1,6 +1,6 @@
 /**
- * Writes random queries for any schema: aliases, fragments, conditions, variables and arguments. They are
- * valid by the grammar and the schema, but the server may refuse their values.
+ * Writes random queries for any schema, with aliases, fragments, conditions, variables and arguments. The
+ * queries match the grammar and the schema, but the server may refuse their values.
  */
 
 import {
@@ -24,7 +24,7 @@ export interface WrittenQuery {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Returns a number from 0 to below this one. */
+/** Returns an integer that is at least 0 and less than `below`. */
 export type Choose = (below: number) => number;
 
 export interface WriterOptions {
@@ -54,7 +54,7 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   function writeSelection(type: GraphQLCompositeType, depth: number): string {
     const parts: string[] = [];
     for (let count = 1 + choose(4); count > 0; count--) parts.push(writePart(type, depth));
-    // The same part again: duplicate selections merge.
+    // Repeats a part, because duplicate selections must be merged.
     if (seldom()) parts.push(oneOf(parts));
     return `{ ${parts.join(' ')} }`;
   }

@@ -1,4 +1,4 @@
-/** Many expensive queries at once do not block logins and queries of other users until they are all done. */
+/** Logins and queries of other users get a response before the last of many expensive queries is done. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

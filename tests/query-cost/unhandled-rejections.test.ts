@@ -1,6 +1,6 @@
 /**
- * Pending work of a query that failed must not end the process with an unhandled rejection. Otherwise the test run
- * fails.
+ * If a query fails while other fields are pending, these must not cause an unhandled rejection, which would end the
+ * process. The test runner fails the run in that case.
  */
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { databaseKinds } from '../support/databases.ts';
 import { MirrorTestbed } from '../live/mirror/mirror-testbed.ts';
 
-/** An element fails at once while fields of earlier elements are still being read. */
+/** In each query, an element fails immediately while fields of earlier elements are still being read. */
 const selections = [
   'name a:name b:name path',
   'name a:name b:name access{items{level}}',

@@ -1,7 +1,7 @@
 /**
  * Prints the doctor's findings about the database file of the given settings. If root runs it, switches to another user
- * first, because root may do everything.
- * Loads all modules before the switch, because that user may not be able to read them.
+ * first, because root can access every file.
+ * Loads all modules before the switch, because the other user may not be able to read them.
  */
 
 import { checkBackups, checkFiles } from '../../../server/src/cli/doctor/file-checks.ts';

@@ -35,7 +35,7 @@ describe("the doctor's file check", () => {
   });
 
   const settings = () => ({ DATABASE_URL: `sqlite:${file}`, BACKUP_FOLDER: join(home, 'backups') });
-  /** Makes the checking user the owner of all files. */
+  /** Gives all files to the user who runs the checks. */
   const changeOwner = () => {
     for (const each of [home, data, file]) chownSync(each, uid, gid);
   };

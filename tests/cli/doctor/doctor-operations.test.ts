@@ -88,7 +88,7 @@ describe("the doctor's backup check", () => {
   });
 
   test('reports a lack of space before a backup fails', async () => {
-    // A sparse file that is larger than any disk.
+    // A sparse file can be larger than the disk.
     const large = join(folder, 'large.db');
     copyFileSync(file, large);
     truncateSync(large, 4 * 2 ** 40);
@@ -187,7 +187,7 @@ describe("the doctor's metrics and traces check", () => {
     );
   });
 
-  test('reads only the start of a response without an end', async () => {
+  test('reads only the start of an endless response', async () => {
     const metrics = 'espalier_build_info{version="1.2.3"} 1\n';
     const port = await listen(
       createServer((_, response) => {
@@ -205,14 +205,14 @@ describe("the doctor's metrics and traces check", () => {
     );
   });
 
-  test('warns about metrics beyond loopback, like the start does', () => {
+  test('warns about metrics that other machines can read, as the server does at startup', () => {
     const environment = { ESPALIER_METRICS_PORT: '9464', ESPALIER_METRICS_HOST: '0.0.0.0' };
     const { settings, warnings } = readSettings({ environment });
     const texts = checkSettings(settings, warnings).map(({ state, text }) => `${state}: ${text}`);
     assert.match(texts.join('\n'), /^warning: Metrics are served on 0\.0\.0\.0 to every client/m);
   });
 
-  test('sends no traces to the collector except the headers, and reports at most a warning', async () => {
+  test('sends the collector an empty request with the configured headers, and reports at most a warning', async () => {
     const requests: IncomingMessage[] = [];
     const bodies: string[] = [];
     let status = 200;

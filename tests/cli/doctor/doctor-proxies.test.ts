@@ -138,7 +138,11 @@ describe('a proxy in front of a server', () => {
   }
 
   for (const [fault, faults, expected] of [
-    ['answers OPTIONS itself', { response: { status: 204, headers: {} } }, /no Access-Control-Allow-Origin/],
+    [
+      'responds to OPTIONS itself',
+      { response: { status: 204, headers: {} } },
+      /no Access-Control-Allow-Origin/,
+    ],
     [
       'repeats Access-Control-Allow-Origin',
       { changeResponse: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },

@@ -1,4 +1,4 @@
-/** `espalier doctor` reports what works and what does not, also by its exit code. */
+/** `espalier doctor` reports what works and what does not. Its exit code shows whether there are problems. */
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
@@ -25,7 +25,7 @@ let folder: string;
 before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'))));
 after(() => rmSync(folder, { recursive: true }));
 
-async function createCheckContext(args: readonly string[], environment: Record<string, string>) {
+async function runDoctorAsJson(args: readonly string[], environment: Record<string, string>) {
   const { code, output, errors } = await runInHost(['doctor', '--json', ...args], environment);
   assert.equal(errors, '');
   const { problems, findings } = JSON.parse(output) as { problems: number; findings: ReportedFinding[] };
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
       const testbed = await Testbed.start(kind, { database, settings });
       const args = ['--url', testbed.url, '--origin', 'https://app.example.com'];
       const environment = { ...stored(), ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64') };
-      const { bad, good } = await createCheckContext(args, environment);
+      const { bad, good } = await runDoctorAsJson(args, environment);
       await testbed.stop();
       // The tests use their own clock and version.
       assert.deepEqual(
@@ -86,14 +86,14 @@ for (const kind of databaseKinds) {
       await startOnce();
       const other = await kind.create();
       const testbed = await Testbed.start(kind, { database: other });
-      const { bad } = await createCheckContext(['--url', testbed.url], stored());
+      const { bad } = await runDoctorAsJson(['--url', testbed.url], stored());
       await testbed.stop();
       await other.remove();
       assert.match(bad.join(), /warning: The server uses another database/);
     });
 
-    test('reports a database that is empty, older, unfinished, newer, or sealed with another key', async () => {
-      const nothingYet = await createCheckContext([], stored());
+    test('reports a database that is empty, outdated, too new, unfinished, or sealed with another key', async () => {
+      const nothingYet = await runDoctorAsJson([], stored());
       assert.match(
         nothingYet.bad.join(),
         /^warning: (The database file .* does not exist|The database is empty)/,
@@ -101,7 +101,7 @@ for (const kind of databaseKinds) {
       await startOnce();
       const other = { ...stored(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
       assert.match(
-        (await createCheckContext([], other)).bad.join(),
+        (await runDoctorAsJson([], other)).bad.join(),
         /^problem: .*sealed with another master key/,
       );
       const change = (text: string) =>
@@ -110,16 +110,16 @@ for (const kind of databaseKinds) {
         );
       await change(`insert into settings (name, value) values ('copying', 'x')`);
       assert.match(
-        (await createCheckContext([], stored())).bad.join(),
+        (await runDoctorAsJson([], stored())).bad.join(),
         /^problem: The database contains an unfinished copy/,
       );
       await change(
         `delete from espalier_migrations where number = (select max(number) from espalier_migrations)`,
       );
-      assert.match((await createCheckContext([], stored())).bad.join(), /^warning: The schema is outdated/);
+      assert.match((await runDoctorAsJson([], stored())).bad.join(), /^warning: The schema is outdated/);
       await change(`insert into espalier_migrations (number, name, applied_at) values (99, 'later', 0)`);
       assert.match(
-        (await createCheckContext([], stored())).bad.join(),
+        (await runDoctorAsJson([], stored())).bad.join(),
         /^problem: .*schema of a newer Espalier/,
       );
     });
@@ -137,13 +137,13 @@ describe('espalier doctor', () => {
   afterEach(() => database.remove());
 
   const runDoctor = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
-    createCheckContext(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
+    runDoctorAsJson(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
 
-  test('prints a line for each finding with a fix, in color only if requested', async () => {
+  test('prints each finding with its fix, in color only if requested', async () => {
     chmodSync(file, 0o644);
     const environment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_PROT: '1' };
     const plain = await runEspalier(['doctor', '--port', '0'], { environment });
-    assert.equal(plain.code, 0, 'Warnings are no problems.');
+    assert.equal(plain.code, 0, 'Warnings do not change the exit code.');
     assert.match(plain.output, /^Settings\n {2}ok {7}All settings/);
     assert.match(
       plain.output,
