@@ -61,13 +61,13 @@ describe('espalier backup and restore', () => {
   const inFolder = (name: string) => join(folder, name);
   const run = (args: readonly string[], options: CommandOptions = {}) =>
     runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url }, ...options });
-  const done = async (args: readonly string[]) => {
+  const runAsJson = async (args: readonly string[]) => {
     const result = await run([...args, '--json']);
     assert.equal(result.code, 0, result.errors);
     assert.equal(result.errors, '');
     return JSON.parse(result.output) as Record<string, unknown>;
   };
-  const refused = async (args: readonly string[], expected: RegExp, options: CommandOptions = {}) => {
+  const assertRefused = async (args: readonly string[], expected: RegExp, options: CommandOptions = {}) => {
     const result = await run(args, options);
     assert.match(result.errors, expected);
     assert.match(result.errors, /^espalier: [^\n]+\n$/);
@@ -93,20 +93,20 @@ describe('espalier backup and restore', () => {
     })();
     while (written.length === 0) await new Promise(setImmediate);
     const acknowledged = written.length;
-    const made = await done(['backup', inFolder('one.db')]);
+    const made = await runAsJson(['backup', inFolder('one.db')]);
     isOver = true;
     await writing;
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'one.db']);
     assert.equal(statSync(inFolder('one.db')).mode & 0o777, 0o600);
     assert.equal(made['bytes'], statSync(inFolder('one.db')).size);
-    await refused(
+    await assertRefused(
       ['restore', inFolder('one.db'), '--replace'],
       /A server or another program uses .*\. Stop every server on it/,
     );
     assert.equal((await names()).length, 4_000 + written.length);
 
     await stop();
-    const restored = await done(['restore', inFolder('one.db'), '--replace']);
+    const restored = await runAsJson(['restore', inFolder('one.db'), '--replace']);
     assert.deepEqual(Object.keys(restored), [
       ...['file', 'before', 'givenTo', 'mayBeInUse', 'isOfOlderProgram', 'schema', 'folders', 'users'],
       ...['areKeysSealed', 'journalNumber', 'lastChangeAt'],
@@ -150,13 +150,13 @@ describe('espalier backup and restore', () => {
     const early = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'before' });
     const { cursor: validCursor } = await graph.query<{ cursor: string }>('{cursor}');
-    await done(['backup', inFolder('one.db')]);
+    await runAsJson(['backup', inFolder('one.db')]);
     await testbed!.post('/logout', {}, early.authToken);
     const late = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'lost' });
     const { cursor: lostCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await stop();
-    await done(['restore', inFolder('one.db'), '--replace']);
+    await runAsJson(['restore', inFolder('one.db'), '--replace']);
     await start();
     assert.equal((await testbed!.refresh(early)).status, 200);
     assert.equal((await testbed!.refresh(late)).status, 401);
@@ -189,15 +189,15 @@ describe('espalier backup and restore', () => {
 
   test('refuse an existing file unless forced, and never overwrite the database', async () => {
     writeFileSync(inFolder('taken'), 'mine');
-    await refused(['backup', inFolder('taken')], /taken already exists\. To replace it, use --force/);
+    await assertRefused(['backup', inFolder('taken')], /taken already exists\. To replace it, use --force/);
     assert.equal(readFileSync(inFolder('taken'), 'utf8'), 'mine');
-    await done(['backup', inFolder('taken'), '--force']);
+    await runAsJson(['backup', inFolder('taken'), '--force']);
     const file = join(folder, 'data', 'espalier.db');
-    await refused(['backup', file, '--force'], /is a database in use/);
-    await refused(['backup', folder, '--force'], /is not a file/);
-    await refused(['backup', '/dev/null', '--force'], /is not a file/);
-    await refused(['backup', inFolder('none/one.db')], /There is no folder .*none/);
-    await refused(['backup', '/proc/one.db'], /Cannot create a file in \/proc/);
+    await assertRefused(['backup', file, '--force'], /is a database in use/);
+    await assertRefused(['backup', folder, '--force'], /is not a file/);
+    await assertRefused(['backup', '/dev/null', '--force'], /is not a file/);
+    await assertRefused(['backup', inFolder('none/one.db')], /There is no folder .*none/);
+    await assertRefused(['backup', '/proc/one.db'], /Cannot create a file in \/proc/);
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'taken']);
   });
 
@@ -206,9 +206,13 @@ describe('espalier backup and restore', () => {
       database.url,
       Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
     );
-    await refused(['backup', inFolder('one.db')], /Cannot write the backup to .*(full|disk I\/O error)\.\n/, {
-      maxFileBytes: 300_000,
-    });
+    await assertRefused(
+      ['backup', inFolder('one.db')],
+      /Cannot write the backup to .*(full|disk I\/O error)\.\n/,
+      {
+        maxFileBytes: 300_000,
+      },
+    );
     const stopping = new AbortController();
     const from = join(folder, 'data', 'espalier.db');
     const signal = stopping.signal;
@@ -221,12 +225,12 @@ describe('espalier backup and restore', () => {
     // The damage is within pages. Small files are checked before the copy, so the file must look large.
     for (let page = 20; page < 200; page++) writeSync(descriptor, Buffer.alloc(64, 0xaa), 0, 64, page * 4096);
     closeSync(descriptor);
-    await refused(['backup', inFolder('one.db')], /is damaged: /);
+    await assertRefused(['backup', inFolder('one.db')], /is damaged: /);
     assert.deepEqual(readdirSync(folder), ['data']);
   });
 
   test('restore only a complete backup of this or an older version', async () => {
-    await done(['backup', inFolder('one.db')]);
+    await runAsJson(['backup', inFolder('one.db')]);
     await stop();
     const before = readFileSync(join(folder, 'data', 'espalier.db'));
     const changed = async (name: string, text: string) => {
@@ -258,10 +262,10 @@ describe('espalier backup and restore', () => {
       [inFolder('data'), /data is not a file\. Give the name of the backup file/],
       [join(folder, 'data', 'espalier.db'), /is the database itself/],
     ] as const) {
-      await refused(['restore', file, '--replace'], expected);
+      await assertRefused(['restore', file, '--replace'], expected);
     }
-    await refused(['restore', inFolder('one.db')], / already exists\. To replace it, use --replace/);
-    await refused(['restore', inFolder('one.db'), '--replace'], /Cannot copy /, {
+    await assertRefused(['restore', inFolder('one.db')], / already exists\. To replace it, use --replace/);
+    await assertRefused(['restore', inFolder('one.db'), '--replace'], /Cannot copy /, {
       maxFileBytes: 100_000,
     });
     assert.deepEqual(readFileSync(join(folder, 'data', 'espalier.db')), before);
@@ -270,12 +274,12 @@ describe('espalier backup and restore', () => {
 
   test('replace a damaged database and its leftover log, and create a missing database', async () => {
     await graph.mutate('createFolder', { name: 'kept' });
-    await done(['backup', inFolder('one.db')]);
+    await runAsJson(['backup', inFolder('one.db')]);
     await stop();
     const file = join(folder, 'data', 'espalier.db');
     writeFileSync(file, Buffer.alloc(100_000));
     writeFileSync(`${file}-wal`, 'of before');
-    const restored = await done(['restore', inFolder('one.db'), '--replace']);
+    const restored = await runAsJson(['restore', inFolder('one.db'), '--replace']);
     assert.equal(restored['mayBeInUse'], true);
     assert.equal(existsSync(`${file}-wal`), false);
     assert.equal(readFileSync(`${restored['before'] as string}-wal`, 'utf8'), 'of before');

@@ -23,7 +23,7 @@ describe('the folder commands', () => {
 
   const paths = async (under: string) => testbed.tree.paths(await testbed.tree.idOf(under));
   /** Runs a command that must fail with this exit code and one error line, and change nothing. */
-  const refused = async (code: number, message: RegExp, ...args: string[]) => {
+  const assertRefused = async (code: number, message: RegExp, ...args: string[]) => {
     const before = await testbed.tree.snapshot();
     const result = await testbed.run(['folder', ...args]);
     assert.deepEqual([result.code, result.output], [code, ''], result.errors);
@@ -91,22 +91,22 @@ describe('the folder commands', () => {
       await testbed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
       '/mkdir/a already exists.\nCreated /mkdir/b/c/d (3 folders).\nCreated /mkdir/a/e.\n',
     );
-    await refused(
+    await assertRefused(
       1,
       /\/mkdir\/a already exists\. To accept an existing folder, use -p\./,
       'mkdir',
       '/mkdir/a',
     );
-    await refused(1, /There is no folder \/mkdir\/x, or you do not have access/, 'mkdir', '/mkdir/x/y');
-    await refused(1, /control character/, 'mkdir', '-p', '/mkdir/new/bad\nname');
-    await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
+    await assertRefused(1, /There is no folder \/mkdir\/x, or you do not have access/, 'mkdir', '/mkdir/x/y');
+    await assertRefused(1, /control character/, 'mkdir', '-p', '/mkdir/new/bad\nname');
+    await assertRefused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
   });
 
   test('reject an empty path instead of using the root', async () => {
     await testbed.tree.create('empty');
     const commands = [['ls'], ['export'], ['mkdir'], ['mkdir', '-p'], ['rm', '-r'], ['mv', '/empty']];
     for (const args of commands)
-      await refused(2, /^espalier: The path is empty\. For the root, use \/\.\n$/, ...args, '');
+      await assertRefused(2, /^espalier: The path is empty\. For the root, use \/\.\n$/, ...args, '');
     for (const args of [
       ['grant', 'list', ''],
       ['folder', 'import', '-', '', '--format', 'csv'],
@@ -131,9 +131,9 @@ describe('the folder commands', () => {
     for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
     assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
     assert.equal(await testbed.output('folder', 'rename', '/mv/to', '/mv/new'), 'Moved /mv/to to /mv/new.\n');
-    await refused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
-    await refused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
-    await refused(1, /root cannot be moved/, 'mv', '/', '/mv/new');
+    await assertRefused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
+    await assertRefused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
+    await assertRefused(1, /root cannot be moved/, 'mv', '/', '/mv/new');
   });
 
   test('mv moves and renames in one change, and a dry run agrees with it', async () => {
@@ -153,16 +153,16 @@ describe('the folder commands', () => {
     await testbed.tree.create('inner', await testbed.tree.idOf('/both/e/z'));
     const before = await paths('/both');
     for (const flags of [['-n'], []]) {
-      await refused(1, /inside/, 'mv', ...flags, '/both/e/z', '/both/e/z/inner/new');
-      await refused(1, /name "y" is/, 'mv', ...flags, '/both/b/y', '/both/e/');
+      await assertRefused(1, /inside/, 'mv', ...flags, '/both/e/z', '/both/e/z/inner/new');
+      await assertRefused(1, /name "y" is/, 'mv', ...flags, '/both/b/y', '/both/e/');
     }
     assert.deepEqual(await paths('/both'), before);
   });
 
-  test('rm prints the count and how to restore; trash lists and restore restores', async () => {
+  test('rm prints the count and the command to restore the folder, trash lists it, and restore restores it', async () => {
     await testbed.tree.import(['rm/a/b/c', 'rm/d']);
-    await refused(1, /To delete them as well, use -r/, 'rm', '/rm/a');
-    await refused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
+    await assertRefused(1, /To delete them as well, use -r/, 'rm', '/rm/a');
+    await assertRefused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
     const deleted = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
     const [, id] =
       /^Deleted \/rm\/a \(3 folders\)\. To restore it, run espalier folder restore (\S+)\n/.exec(deleted) ??
@@ -198,20 +198,20 @@ describe('the folder commands', () => {
     const copied = ['a', 'a/b', 'a (copy)', 'a (copy)/b', 'other', 'other/c', 'other/c/b'];
     assert.deepEqual(await paths('/dup'), copied);
     const [deleted] = await testbed.json<{ id: string }[]>('folder', 'delete', '-r', '/dup/other/c');
-    await refused(2, /To confirm, use --yes/, 'purge', deleted!.id);
+    await assertRefused(2, /To confirm, use --yes/, 'purge', deleted!.id);
     assert.equal(
       await testbed.output('folder', 'purge', deleted!.id, '--yes'),
       `Purged the folder ${deleted!.id}.\n`,
     );
-    await refused(
+    await assertRefused(
       1,
       / is not the id of a folder in the trash\. To list the ids, run/,
       'restore',
       deleted!.id,
     );
-    await refused(1, / is not the id of a folder in the trash\./, 'purge', '--yes', '/dup');
+    await assertRefused(1, / is not the id of a folder in the trash\./, 'purge', '--yes', '/dup');
     await testbed.output('folder', 'delete', '-r', '/dup');
-    await refused(2, /To confirm, use --yes/, 'trash', '--empty');
+    await assertRefused(2, /To confirm, use --yes/, 'trash', '--empty');
     const { folderCount } = await testbed.json<{ folderCount: number }>(
       'folder',
       'trash',
@@ -263,8 +263,8 @@ describe('the folder commands', () => {
     );
     assert.deepEqual(folder, { title: 'set', icon: '🌳', properties: { b: 2, c: [3] } });
     assert.equal(await set('--icon', '🌳'), '/set is unchanged.\n');
-    await refused(1, /version/, 'set', '/set', '--title', 'x', '--expect-version', '1');
-    await refused(
+    await assertRefused(1, /version/, 'set', '/set', '--title', 'x', '--expect-version', '1');
+    await assertRefused(
       2,
       /'--no-title' cannot be used with option '--title/,
       'set',
@@ -273,7 +273,7 @@ describe('the folder commands', () => {
       'x',
       '--no-title',
     );
-    await refused(2, /There is nothing to change/, 'set', '/set');
+    await assertRefused(2, /There is nothing to change/, 'set', '/set');
   });
 
   test('search finds inside a folder and up to a limit', async () => {
@@ -322,7 +322,7 @@ describe('the folder commands', () => {
       assert.ok(!output.includes('\u202e'), args[0]);
       assert.match(output, /202e/, args[0]);
     }
-    await refused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
+    await assertRefused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
   });
 
   test('tree exits without an error message if the reader of its pipe exits, like other programs', async () => {

@@ -44,7 +44,7 @@ describe('import and export', () => {
     return join(testbed.folder, name);
   };
   /** Expects a refusal that leaves the tree unchanged. */
-  const refused = async (code: number, message: RegExp, args: string[], input = '') => {
+  const assertRefused = async (code: number, message: RegExp, args: string[], input = '') => {
     const before = await testbed.tree.snapshot();
     const result = await testbed.run(['folder', 'import', ...args], { input });
     assert.deepEqual([result.code, result.output], [code, ''], result.errors);
@@ -127,11 +127,11 @@ describe('import and export', () => {
         assert.deepEqual(await testbed.tree.paths(await testbed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
-    await refused(1, /"a" is already in use.* Nothing was imported\. To import into existing/, [
+    await assertRefused(1, /"a" is already in use.* Nothing was imported\. To import into existing/, [
       top,
       '/directory 0',
     ]);
-    await refused(1, /"a" is already in use/, ['--dry-run', top, '/directory 0']);
+    await assertRefused(1, /"a" is already in use/, ['--dry-run', top, '/directory 0']);
     assert.match(
       await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
       /^Would import 4 folders, including \/not there\/yet\./,
@@ -140,23 +140,23 @@ describe('import and export', () => {
 
   test('list up to ten invalid folders before sending a request', async () => {
     const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
-    await refused(
+    await assertRefused(
       1,
       /^espalier: Nothing was imported, because 12 folders are invalid:\n( {2}Entry \d+: bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
       [file('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
     );
-    await refused(
+    await assertRefused(
       1,
       / {2}Line 2: \/a\/: It appears twice\.\n$/,
       ['-', '--format', 'ndjson'],
       '{"path":"a"}\n{"path":"/a/"}\n',
     );
-    await refused(
+    await assertRefused(
       1,
       /2 folders are invalid:\n {2}Entry 1: There is no field "titel".*\n {2}In "b": The folder has no `name`\.\n$/,
       [file('y.json', '[{"name":"a","titel":"b"},{"name":"b","folders":[{}]}]')],
     );
-    await refused(1, / {2}Line 2: The line is not valid JSON: /, [
+    await assertRefused(1, / {2}Line 2: The line is not valid JSON: /, [
       file('z.ndjson', '{"path":"a"}\n{\n{"path":"b"}\n'),
     ]);
   });

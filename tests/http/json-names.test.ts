@@ -1,4 +1,4 @@
-/** Names with a meaning in JavaScript (`__proto__`, `constructor`, `prototype`) are ordinary names to the server. */
+/** The server treats names with a meaning in JavaScript (`__proto__`, `constructor`, `prototype`) like any other name. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';

@@ -101,7 +101,7 @@ for (const kind of databaseKinds) {
   };
 
   describe(`password guessing on ${kind.name}`, () => {
-    test('gets 401 50 times, then 429 during a pause, even for the right password, and one attempt after it', () =>
+    test('gets 401 50 times, then 429 during a pause, even for the right password, and one attempt after the pause', () =>
       withTestbed({}, async (testbed) => {
         for (let index = 0; index < 50; index++) {
           const answer = await logInFrom(testbed, here, wrong);
