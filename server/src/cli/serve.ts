@@ -26,7 +26,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-const shortestPassword = 8;
+const minPasswordLength = 8;
 /** In a clone, and when npx runs the program, `espalier` is not in the PATH. */
 const program = import.meta.url.endsWith('.ts') || isRunByNpx() ? 'npx espalier' : 'espalier';
 
@@ -61,9 +61,9 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     onNewAdministrator: (created) => {
       serverLog.createdNew();
       console.log(welcome(created, settings));
-      if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
+      if (settings.adminPassword && [...settings.adminPassword].length < minPasswordLength) {
         serverLog.warn(
-          `The administrator's password has fewer than ${shortestPassword} characters: it is easy to guess. Change it.`,
+          `The administrator's password has fewer than ${minPasswordLength} characters: it is easy to guess. Change it.`,
         );
       }
     },

@@ -121,7 +121,7 @@ test('accepts more fields in a later version of the header', () => {
   assert.equal(traceIdOf(`01-${traceId}-${parentId}-01-more`), traceId);
 });
 
-test('reports to all functions, one after the other', () => {
+test('reports to all functions, one after another', () => {
   const reported: string[] = [];
   const report = reportToAll(
     undefined,

@@ -11,7 +11,7 @@ export interface FinishedRequest {
   /** The pattern, never the URL: a query string may contain anything. Undefined if no route matches. */
   readonly route: string | undefined;
   readonly status: number;
-  /** Until the response was sent or the client left. */
+  /** The time until the response was sent or the client left. */
   readonly ms: number;
   /** Undefined if the request was not authenticated. */
   readonly userId: string | undefined;
@@ -23,7 +23,7 @@ export interface FinishedRequest {
   readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
   /** Some programs send a health probe every second. */
   readonly isProbe?: boolean;
-  /** The response was an event stream, which can last for days. */
+  /** Whether the response was an event stream, which can last for days. */
   readonly isStream?: boolean;
 }
 
@@ -32,7 +32,7 @@ export type ReportRequest = (request: FinishedRequest) => void;
 /** The status in the log if the client left before the response. Several proxies use the same. */
 export const clientLeftStatus = 499;
 
-/** Calls all functions, one after the other. Undefined if there are none. */
+/** Returns a function that calls all functions, one after another. Undefined if there are none. */
 export function reportToAll(...all: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
   const reports = all.filter((report) => report !== undefined);
   if (reports.length <= 1) return reports[0];
@@ -88,7 +88,7 @@ export function createAccessLog(log: Logger): ReportRequest | undefined {
   };
 }
 
-/** From a header as in https://www.w3.org/TR/trace-context/#traceparent-header. Later versions may append fields. */
+/** Reads the trace id from a header as in https://www.w3.org/TR/trace-context/#traceparent-header. Later versions may append fields. */
 export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const [, version, traceId, parentId, rest] =
