@@ -121,7 +121,7 @@ const consoleOverrides = Object.keys(webConsole.layers).map((part) => ({
   rules: restrictImports(
     [
       forbidOtherParts(part, webConsole),
-      { regex: '^(node:|espalier$)', message: 'The console is a client, in a browser.' },
+      { regex: '^(node:|espalier$)', message: 'The console runs in a browser and uses only the API.' },
     ],
     ['client'],
   ),
@@ -225,15 +225,22 @@ export default defineConfig({
       files: ['client/src/**'],
       excludeFiles: ['**/*.test.ts'],
       rules: restrictImports([
-        { regex: '^(node:|@espalier/)', message: 'The client runs in browsers, on its own.' },
+        {
+          regex: '^(node:|@espalier/)',
+          message: 'The client runs in browsers. It must not import Node modules or our other packages.',
+        },
       ]),
     },
     {
-      // An entry point of its own, with the used parts of the contract in its bundle.
+      // A separate entry point. Its bundle contains the parts of the contract that it uses.
       files: ['client/src/files/**'],
       excludeFiles: ['**/*.test.ts'],
       rules: restrictImports([
-        { regex: '^(node:|@espalier/client)', message: 'The client runs in browsers, on its own.' },
+        {
+          regex: '^(node:|@espalier/client)',
+          message:
+            'This entry point runs in browsers. It must not import Node modules or the main entry point.',
+        },
       ]),
     },
     {

@@ -1,4 +1,7 @@
-/** Converts what the pages write for code hosts: links to files of the repository, diagrams, screenshots, code titles. */
+/**
+ * Converts Markdown that is written for code hosts: links to repository files, diagrams, screenshots, titles of code
+ * blocks.
+ */
 
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -27,7 +30,10 @@ export function convertMarkdown(md: MarkdownRenderer, base: string): void {
   showDarkScreenshots(md);
 }
 
-/** Links lead to pages of the site or to published copies of files. A link to any other file becomes plain text. */
+/**
+ * Points each link to a page of the site or to the published copy of a file. A link to any other file becomes plain
+ * text.
+ */
 function convertLinks(md: MarkdownRenderer, base: string): void {
   md.core.ruler.push('repository-links', ({ tokens, env }) => {
     const folder = dirname(fileOf(env as PageEnvironment));
@@ -62,7 +68,7 @@ function hide(token: { type: string; tag: string; content: string; nesting: numb
   Object.assign(token, { type: 'text', tag: '', content: '', nesting: 0 });
 }
 
-/** Relative to the repository. */
+/** Returns the path of the page's file, relative to the repository. */
 function fileOf({ realPath, path }: PageEnvironment): string {
   return relative(root, realPath ?? path);
 }
@@ -78,7 +84,7 @@ function convertFences(md: MarkdownRenderer): void {
     const values = new Map(words.map((word) => word.split('=', 2) as [string, string | undefined]));
     const terminal = values.get('terminal');
     const title = values.get('file') ?? (terminal && language === 'sh' ? `Terminal ${terminal}` : undefined);
-    // VitePress would take a number for a line to mark.
+    // VitePress would read a number in the info string as a line to highlight.
     token.info = language;
     const code = fence(tokens, index, ...rest);
     return title === undefined ? code : `<p class="code-title">${md.utils.escapeHtml(title)}</p>\n${code}`;

@@ -1,4 +1,4 @@
-/** Copies of files to which pages link, and the OpenAPI document. They are below files/ in the site. */
+/** Publishes copies of the files that pages link to, and the OpenAPI document, below files/ in the site. */
 
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,7 @@ export function publish(file: string): string {
   return folder + file;
 }
 
-/** Called after all pages were rendered. */
+/** Must be called after all pages are rendered, because rendering collects the linked files. */
 export async function writePublishedFiles(outDir: string): Promise<void> {
   for (const file of linked) {
     const copy = join(outDir, folder, file);
@@ -33,7 +33,7 @@ export async function writePublishedFiles(outDir: string): Promise<void> {
   }
 }
 
-/** Serves the files while a page is edited. */
+/** Serves the files in the preview (`npm run docs`). */
 export function servePublishedFiles(base: string): Plugin {
   return {
     name: 'published-files',

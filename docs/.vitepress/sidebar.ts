@@ -1,4 +1,4 @@
-/** The navigation: the pages by reader. A new page is listed after those that are named here. */
+/** The sidebar: the pages, grouped by reader. Pages that `order` does not name are listed after the named ones. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const otherPages: Readonly<Record<string, string>> = {
   'examples/README.md': 'examples.md',
 };
 
-/** Pages with a title that says too little between others. */
+/** Titles for pages with a heading that is unclear in the sidebar. */
 const shortTitles: Readonly<Record<string, string>> = {
   'README.md': 'Overview',
   'docs/README.md': 'All pages',
@@ -34,7 +34,7 @@ interface Group {
   readonly items: (Item | Group)[];
 }
 
-/** In the order in which a new reader needs the pages. */
+/** The first pages of each group, in the order in which a new reader needs them. */
 const order: Readonly<Record<string, readonly string[]>> = {
   clients: ['build-a-client', 'tokens', 'read-folders', 'change-folders', 'follow-changes', 'websockets'],
   operators: ['install', 'docker', 'systemd', 'kubernetes', 'reverse-proxy', 'upgrade', 'backup', 'security'],

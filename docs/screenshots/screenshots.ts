@@ -1,6 +1,6 @@
 /**
- * Takes the screenshots of the console for docs/images/, in both themes, from a server with demo data. Each run takes the
- * same ones, except for ids. `npm run screenshots -- users journal` takes only those.
+ * Takes the screenshots of the console for docs/images/, in both themes, from a server with demo data. Each run creates the
+ * same pictures, except for ids. `npm run screenshots -- users journal` takes only the named ones.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const chosen = views.filter(({ name, hasScreenshots }) =>
   requested.length > 0 ? requested.includes(name) : hasScreenshots,
 );
 const unknown = requested.filter((name) => !views.some((view) => view.name === name));
-// The overview comes first, because its charts would include the requests of the other screenshots.
+// The overview comes first. Otherwise its charts would include the requests of the other screenshots.
 const ordered = chosen.toSorted(
   (one, other) => Number(other.name === 'overview') - Number(one.name === 'overview'),
 );

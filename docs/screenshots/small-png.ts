@@ -13,10 +13,10 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const bytesOfColorType: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 const maxColors = 256;
 
-/** Reads the PNG format of Chromium: eight bits per channel. It ignores alpha. */
+/** Expects a PNG as Chromium writes it, with eight bits per channel. Ignores alpha. */
 export function compressPng(png: Buffer): Buffer {
   const { width, height, pixels } = decode(png);
-  const { palette, numberOf: indexOf } = createPalette(pixels);
+  const { palette, indexOf } = createPalette(pixels);
   const rows = Buffer.alloc((width + 1) * height);
   // Each row starts with its filter type. 0 is none, which compresses palettes best.
   pixels.forEach((color, at) => (rows[at + Math.floor(at / width) + 1] = indexOf.get(color)!));
@@ -43,7 +43,10 @@ function createChunk(name: string, content: Buffer): Buffer {
   return whole;
 }
 
-/** Takes the most frequent colors. A color within the tolerance of an earlier one gets that one's index. */
+/**
+ * Adds the most frequent colors first. A color within the tolerance of a palette color gets the index of that color.
+ * *
+ */
 function createPalette(pixels: Uint32Array) {
   const counts = new Map<number, number>();
   for (const color of pixels) counts.set(color, (counts.get(color) ?? 0) + 1);
@@ -56,7 +59,7 @@ function createPalette(pixels: Uint32Array) {
       indexOf.set(color, near >= 0 ? near : palette.push(color) - 1);
       if (palette.length > maxColors) break;
     }
-    if (palette.length <= maxColors) return { palette, numberOf: indexOf };
+    if (palette.length <= maxColors) return { palette, indexOf };
   }
 }
 
@@ -78,7 +81,7 @@ function decode(png: Buffer): Picture {
       content.readUInt32BE(4),
       bytesOfColorType[content[9]!] ?? 0,
     ];
-    if (size === 0 || content[8] !== 8) throw new Error('A picture of another kind.');
+    if (size === 0 || content[8] !== 8) throw new Error('This PNG format is not supported.');
   }
   const bytes = unfilter(inflateSync(Buffer.concat(parts)), width * size, size);
   const pixels = new Uint32Array(width * height);

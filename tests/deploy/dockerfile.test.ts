@@ -1,6 +1,5 @@
-/**
- * The files that the Dockerfile copies exist and are not ignored, and its commands are those of this repository. Runs
- * its health check.
+/* * Checks that the files and commands in the Dockerfile exist and that .dockerignore does not exclude the files. Runs the
+ * health check.
  */
 
 import assert from 'node:assert/strict';
@@ -35,7 +34,7 @@ describe('the Dockerfile', () => {
       .flatMap((rest) => rest.split(' ').slice(0, -1));
     assert.ok(sources.length > 0);
     for (const source of sources) {
-      assert.ok(existsSync(join(root, source)), `${source} is not there`);
+      assert.ok(existsSync(join(root, source)), `${source} does not exist`);
       assert.ok(
         included.some((each) => source === each || source.startsWith(`${each}/`)),
         `${source} is ignored`,
@@ -108,7 +107,11 @@ describe('the Dockerfile', () => {
     const [pinned] = all('ARG').filter((rest) => rest.startsWith('NODE_IMAGE='));
     const [, major] = /^NODE_IMAGE=node:(\d+)\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/.exec(pinned!)!;
     const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
-    assert.equal(major, /\d+/.exec(devDependencies.node)![0], 'the image has the Node that the tests run on');
+    assert.equal(
+      major,
+      /\d+/.exec(devDependencies.node)![0],
+      'the image has the Node version that runs the tests',
+    );
     const { version } = JSON.parse(read('server/package.json')) as { version: string };
     assert.match(all('LABEL')[0]!, new RegExp(`image\\.version="${version}"`));
     for (const file of ['deploy/compose.yaml', 'deploy/kubernetes.yaml']) {
@@ -122,7 +125,7 @@ describe('the Dockerfile', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-health-'));
     after(() => rmSync(folder, { recursive: true }));
 
-    /** Returns the exit code of the exact command with the variables of the image and these. */
+    /** Runs the exact command with the variables of the image and these settings. Returns its exit code. */
     const runHealthCheck = (url: string, settings: Record<string, string> = {}) => {
       assert.equal(program, 'node');
       const [, imageHost] = /ESPALIER_HOST=(\S+)/.exec(all('ENV').join(' '))!;
@@ -132,7 +135,7 @@ describe('the Dockerfile', () => {
       );
     };
 
-    test('exits with 0 for a node that answers under its path, and with 1 otherwise', async () => {
+    test('exits with 0 for a node that responds under its base path, and with 1 otherwise', async () => {
       const testbed = await Testbed.start(sqlite, { settings: { BASE_PATH: '/tree', HOST: '0.0.0.0' } });
       assert.equal(await runHealthCheck(testbed.url, { ESPALIER_BASE_PATH: '/tree' }), 0);
       assert.equal(

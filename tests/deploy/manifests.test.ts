@@ -1,4 +1,4 @@
-/** The manifests are valid and consistent with each other, the image and nginx.conf. */
+/** Checks that the manifests are valid and match each other, the image and nginx.conf. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** Both stop settings, plus two seconds after which a node exits in any case. */
+/** The sum of both stop settings, plus two seconds. A node always exits within this time. */
 const minGracePeriod = (delay: string) => Number(delay) + 10 + 2;
 
 interface Service {
@@ -30,7 +30,7 @@ describe('deploy/compose.yaml', () => {
   const { services, secrets, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
   const nodes = ['node-one', 'node-two'];
 
-  test('contains the two nodes of nginx.conf, which trust that nginx', () => {
+  test('contains the two nodes of nginx.conf, which trust only nginx as a proxy', () => {
     const upstream = [...read('deploy/nginx.conf').matchAll(/^ *server (\S+):8080 /gm)].map(([, ip]) => ip);
     assert.deepEqual(
       nodes.map((name) => services[name]!.networks!.inside!.ipv4_address),

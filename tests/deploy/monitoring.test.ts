@@ -1,4 +1,4 @@
-/** The dashboard and the alerts use existing metrics with existing labels. */
+/** Checks that the dashboard and the alerts use existing metrics with existing labels. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ describe('the monitoring files in deploy/', () => {
   const check = (expression: string) => {
     const names = expression.match(/\b(espalier|nodejs|process)_\w+|\bup\b/g) ?? [];
     assert.ok(names.length > 0, `no metric in ${expression}`);
-    for (const name of names) assert.ok(metricNames.has(name), `${name} is no metric`);
+    for (const name of names) assert.ok(metricNames.has(name), `${name} is not a metric`);
     const labels = names.flatMap((name) => Object.keys(described.get(name)?.labels ?? {}));
     const [...filters] = expression.matchAll(/[{,] ?(\w+)(?:=~|!=|=)"/g);
     const [...groups] = expression.matchAll(/by \(([\w, ]+)\)/g);

@@ -1,4 +1,7 @@
-/** Every setting in a page, a manifest or the image exists, so that a renamed setting is found everywhere. */
+/**
+ * Checks that every setting that a manifest, the image or a page names exists, so that no old name remains after a
+ * change.
+ */
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';

@@ -1,7 +1,5 @@
-/**
- * The nginx configuration of docs/operators/reverse-proxy.md in front of one node: redirect, HTTPS, sockets and streams.
- * deploy/nginx.conf in front of two nodes: the same, and restarts under load without failures. `npm run lab --
- * rolling-restart` runs the restarts longer.
+/* * Tests the nginx configuration of docs/operators/reverse-proxy.md with one node, and deploy/nginx.conf with two nodes
+ * that restart under load. `npm run lab -- rolling-restart` runs more restarts.
  */
 
 import assert from 'node:assert/strict';
@@ -26,7 +24,7 @@ interface Cursor {
 
 const pageOrigin = 'https://app.example.com';
 
-describe(`one node behind the nginx of the page on reverse proxies on ${sqlite.name}`, () => {
+describe(`one node behind nginx with the configuration of the page on reverse proxies on ${sqlite.name}`, () => {
   let testbed: Testbed;
   let nginx: Nginx;
   let headers: Readonly<Record<string, string>>;
@@ -133,7 +131,7 @@ describe(`two nodes behind nginx on ${postgres.name}`, () => {
     return { after: ((await response.json()) as Cursor).data.cursor };
   };
 
-  test('accept a login of each other, and through nginx', async () => {
+  test('accept an auth token of one node on the other node and through nginx', async () => {
     const login = await post(urls[0]!, '/login', administrator);
     assert.equal(login.status, 200);
     authorization = `Bearer ${((await login.json()) as LoginResponse).authToken}`;
@@ -167,7 +165,7 @@ describe(`two nodes behind nginx on ${postgres.name}`, () => {
     stream.disconnect();
   });
 
-  test('are restarted under load without a failed request or a missed change', async (t) => {
+  test('restart under load without a failed request or a missed change', async (t) => {
     const { tally, acknowledged, stored, received, watched, otherChanges } = await restartUnderLoad(testbed, {
       rounds: 1,
     });

@@ -1,7 +1,7 @@
 /**
  * Debian's nginx with a published configuration in front of nodes on this machine: deploy/nginx.conf for two nodes, or
- * the one of docs/operators/reverse-proxy.md for one node. Only addresses, ports, files and the user differ. It listens on
- * loopback only.
+ * the configuration of docs/operators/reverse-proxy.md for one node. Only addresses, ports, files and the user differ.
+ * It listens on loopback only.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,9 +21,9 @@ import { readPage } from '../docs/page-steps.ts';
 export interface ProxiedRequest {
   readonly request: string;
   readonly status: number;
-  /** Several nodes if nginx retried at another one. */
+  /** Several nodes if nginx retried the request at another node. */
   readonly nodes: readonly string[];
-  /** Whether the last node did not answer. */
+  /** Whether the last node did not respond. */
   readonly isLost: boolean;
 }
 
@@ -45,7 +45,7 @@ export class Nginx {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  /** Starts in front of the nodes at these one or two ports. This process then trusts its certificate. */
+  /** Starts nginx in front of the nodes at one or two ports. This process then trusts the certificate of nginx. */
   static async start(nodePorts: readonly number[]): Promise<Nginx> {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-nginx-'));
     try {
@@ -122,7 +122,7 @@ export class Nginx {
 }
 
 async function makeCertificate(folder: string): Promise<void> {
-  // A process may trust several of these certificates, which OpenSSL finds by their name.
+  // A unique name, because a process may trust several of these certificates and OpenSSL finds them by name.
   const name = `nginx ${randomUUID()}`;
   const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
@@ -172,7 +172,7 @@ const commonReplacements = (folder: string, { https, http }: Omit<Ports, 'nodes'
 const temporaryPaths = (folder: string) =>
   temporary.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`).join('');
 
-/** Every replaced text must occur exactly once. Replaces the name of the server everywhere. */
+/** Replaces texts that must occur exactly once, and the name of the server wherever it occurs. */
 function replaceOnce(text: string, replacements: readonly [before: string, after: string][]): string {
   for (const [before, after] of replacements) {
     const parts = text.split(before);

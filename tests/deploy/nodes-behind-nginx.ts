@@ -10,7 +10,7 @@ import { Nginx } from './nginx.ts';
 const settings = {
   TRUST_PROXY: '127.0.0.1',
   STOP_DELAY_SECONDS: '5',
-  // Clients retry a refresh whose response was lost.
+  // Clients repeat a refresh after a lost response.
   REFRESH_RETRY_SECONDS: '60',
   // No auth token expires during a run.
   AUTH_TOKEN_SECONDS: '86400',
@@ -57,7 +57,7 @@ export class NodesBehindNginx {
   }
 
   async stop(): Promise<void> {
-    // The stop delay serves proxies, and nginx has already ended.
+    // Kills the nodes, because their stop delay is useless after nginx has ended.
     await this.nginx.stop();
     await Promise.all(this.#nodes.map((node) => node.kill()));
     await this.#database.remove();

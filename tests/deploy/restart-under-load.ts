@@ -86,7 +86,7 @@ export async function restartUnderLoad(
   }
 }
 
-/** Counts the requests in the log of nginx, which does not retry for the clients. */
+/** Counts the requests in the log of nginx by status, retry and lost response. */
 function countProxiedRequests({ nginx }: NodesBehindNginx, tally: Tally): void {
   for (const { status, nodes, isLost, request } of nginx.requests) {
     tally.count(`nginx: answers with ${status}`);

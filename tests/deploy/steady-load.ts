@@ -1,6 +1,5 @@
-/**
- * Clients behind a proxy: queries, changes, logins, refreshes and token checks at a steady rate over persistent
- * connections. Only a 503 and a closed connection are retried. Any other failure is a violation.
+/* * Clients that send queries, changes, logins, refreshes and token checks through a proxy, at a steady rate over
+ * persistent connections. They retry only after a 503 or a closed connection. Any other failure is a violation.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -41,7 +40,7 @@ export class SteadyLoad {
   readonly #agents: Agent[] = [];
   #working: Promise<unknown> = Promise.resolve();
 
-  /** Changes are made in the folder `under`. */
+  /** The load creates folders in the folder `under`. */
   constructor(url: string, under: string, tally: Tally) {
     this.#url = url;
     this.#under = under;
@@ -139,7 +138,7 @@ export class SteadyLoad {
     if ('errors' in (JSON.parse(text) as object)) throw new Error(`${kind}: ${text}`);
   }
 
-  /** Retries a request and throws on a violation. */
+  /** Sends a request again after a 503 or a closed connection, and throws on any other failure. */
   async #sendWithRetry(agent: Agent, kind: string, sent: RequestInput): Promise<string> {
     for (let tries = 1; tries <= maxAttempts; tries++) {
       const answer = await this.#exchange(agent, sent);

@@ -1,4 +1,4 @@
-/** systemd accepts the unit, and the unit gives a node enough time to stop. */
+/** Checks that systemd accepts the unit, and that the unit gives a node enough time to stop. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

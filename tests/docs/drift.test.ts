@@ -1,6 +1,5 @@
-/**
- * Reference pages match the code. A changed setting, code, body, frame, metric or field changes a page. `npm run check`
- * compares both.
+/* * Checks that the generated pages match the code, and that a change of a setting, code, body, frame, metric or field
+ * changes a page.
  */
 
 import assert from 'node:assert/strict';
@@ -111,7 +110,7 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
 ];
 
 for (const [what, path, changed] of changes) {
-  test(`makes ${path} outdated if ${what} changes`, async () => {
+  test(`changes ${path} if ${what} changes`, async () => {
     assert.notEqual(page(path), await formatPage(path, await changed()));
   });
 }

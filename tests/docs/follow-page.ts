@@ -74,7 +74,7 @@ class Reader {
   async close(): Promise<void> {
     for (const terminal of this.#terminals.values()) {
       await terminal.close();
-      // Readers may print tokens, but the server must not.
+      // The output of readers may contain tokens, but the output of the server must not.
       if (this.#serving.has(terminal)) recordOutput(terminal.output);
     }
   }
@@ -126,7 +126,7 @@ class Reader {
   }
 }
 
-/** Replaces `npm install` by links to the packages here, without a registry. */
+/** Replaces `npm install` with links to the installed packages, so that no registry is needed. */
 function withoutRegistry(text: string): string {
   const client = 'node_modules/@espalier/client';
   return text
@@ -139,5 +139,6 @@ function withoutRegistry(text: string): string {
 
 async function assertOutput(terminal: Terminal, expected: string): Promise<void> {
   const output = await terminal.readOutput((text) => matchesOutput(expected, text));
-  if (!matchesOutput(expected, output)) assert.equal(output.trim(), expected, 'It shows something else');
+  if (!matchesOutput(expected, output))
+    assert.equal(output.trim(), expected, 'The output differs from the page');
 }

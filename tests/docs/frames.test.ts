@@ -1,4 +1,7 @@
-/** The page about socket frames: its conversations run against a real server, and it contains every frame. */
+/**
+ * Runs the conversations of the page about socket frames against a real server, and checks that the page has every
+ * frame.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -60,7 +63,7 @@ function fillIn(frame: unknown, { authToken, cursor }: { authToken: string; curs
   return JSON.parse(text);
 }
 
-/** `…` in the example matches anything. */
+/** Replaces values that vary with `…` before it compares the frames. */
 function assertLike(actual: unknown, example: unknown): void {
   const blanked = JSON.stringify(actual, (key, value: unknown) =>
     /^(expiresAt|requestId)$/.test(key) ? '…' : value,

@@ -35,7 +35,7 @@ export function createClone(folder: string, { isInstalled }: CloneOptions): void
   }
   if (!isInstalled) return;
   linkPackages('node_modules', folder);
-  // Copied after its sources, or it would be built again.
+  // Copied after its sources, because a build that is older than its sources is repeated.
   if (existsSync(join(root, 'console/dist'))) {
     cpSync(join(root, 'console/dist'), join(folder, 'console/dist'), { recursive: true });
   }

@@ -1,4 +1,6 @@
-/** Runs the commands of pages for administrators, developers and operators in order, on a server or a file with the objects that they name. */
+/**
+ * Runs the commands of some pages in order, on a server or a database file that contains the named folders and users.
+ */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -30,7 +32,7 @@ describe('the everyday tasks of administrators', () => {
   });
   after(() => testbed.stop());
 
-  test('are commands that work, from the first user to the last', async () => {
+  test('are commands that work in the order of the page', async () => {
     const lines = linesOf('docs/administrators/everyday-tasks.md').map(({ args }) =>
       args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashed)),
     );

@@ -8,7 +8,7 @@ export function findCommands(text: string, blocks: readonly Block[]): string[] {
   const lines = blocks
     .filter(({ language }) => language === 'sh')
     .flatMap((block) => block.text.replaceAll('\\\n', ' ').split('\n'))
-    // In these lines it names a container or a database.
+    // In these lines, `espalier` is the name of a container or a database.
     .filter((line) => !/^(docker|podman|kubectl|pg_dump|pg_restore) /.test(line));
   const spans = [...text.matchAll(/`(espalier [^`\n]+)`/g)].map(([, span]) => span!);
   return [...lines, ...spans].flatMap((line) =>
@@ -32,7 +32,7 @@ export function checkCommand(text: string, program: Command): string | undefined
   return unknown === undefined ? undefined : `it takes no ${unknown}`;
 }
 
-/** Accepts aliases. A group alone stands for itself, and with flags for its default command, `list`. */
+/** Accepts aliases. A group may be named alone. With flags, it stands for its default command `list`. */
 function findCommand(parent: Command, [word, ...rest]: readonly string[]): Command | undefined {
   const found = parent.commands.find((each) => each.name() === word || each.aliases().includes(word ?? ''));
   if (!found || found.commands.length === 0 || rest.length === 0) return found;

@@ -1,6 +1,5 @@
-/**
- * Pages name only existing things: every link with its anchor, every command with its flags, every setting, and every
- * query is valid. Covers all Markdown of the repository except the changelog.
+/* * Checks every link with its anchor, every command with its flags, every setting and every query on the pages. Covers all
+ * Markdown files of the repository except the changelog.
  */
 
 import assert from 'node:assert/strict';

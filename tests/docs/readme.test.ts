@@ -1,4 +1,4 @@
-/** The commands of README produce the output that it shows, and its figures are the measured ones. */
+/** Checks that the commands of README print the output on the page, and that its figures are those of the benchmark. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { followPage, root } from './follow-page.ts';
 const testCommand = 'npm install && npm test';
 
 test('README contains only blocks that work in a clone and print the shown output', async () => {
-  // This test is part of that command.
+  // The skipped command would run this test again.
   await followPage('README.md', {
     isInstalled: true,
     port: await findFreePort(),

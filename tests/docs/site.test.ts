@@ -68,7 +68,7 @@ describe('the documentation site', () => {
     let page: Page;
     const faults: string[] = [];
     const { promise: faulty, reject: fail } = Promise.withResolvers<never>();
-    // Only one test waits for it.
+    // Only one test awaits this promise. In all other tests, a rejection would end the process.
     faulty.catch(() => undefined);
     const onFault = (fault: string) => {
       faults.push(fault);

@@ -1,4 +1,4 @@
-/** The page reader detects failures. Otherwise every page would pass. */
+/** Tests the reader of pages, because every page would pass with a reader that misses failures. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ describe('a terminal', () => {
   });
 
   test('continues after Ctrl-C stopped a running command', async () => {
-    // The program that prints must be the one that Ctrl-C stops. Between two programs the key would stop neither.
+    // One process prints and then waits. With two processes, Ctrl-C could arrive between them and stop neither.
     await terminal.paste("sh -c 'echo up; exec tail -f /dev/null'");
     assert.equal(await terminal.readOutput((text) => text === 'up\n'), 'up\n');
     terminal.pressCtrlC();
@@ -41,7 +41,7 @@ describe('a terminal', () => {
     assert.equal(await terminal.readOutput(() => true), 'next\n');
   });
 
-  test('returns other output as soon as the command has ended', async () => {
+  test('returns unexpected output as soon as the command has ended', async () => {
     await terminal.paste('echo something');
     assert.equal(await terminal.readOutput((text) => text === 'never\n'), 'something\n');
   });

@@ -69,7 +69,7 @@ export class Terminal {
 
   /** Pastes commands. `typed` is their standard input. */
   async paste(text: string, typed?: string): Promise<void> {
-    await eventually(() => !this.isBusy, 'the command before has ended');
+    await eventually(() => !this.isBusy, 'the previous command has ended');
     const file = join(this.#scratch, `${process.pid}-${this.#bash.pid}-${++this.#blocks}.sh`);
     writeFileSync(file, `${text}\n`);
     this.#isInterrupted = false;
@@ -82,25 +82,28 @@ export class Terminal {
 
   /** Waits until all pasted commands have ended, and throws if one failed. */
   async finish(): Promise<void> {
-    await eventually(() => this.#isOver() || !this.isBusy, 'the command comes to its end', timeoutMs).catch(
+    await eventually(() => this.#isOver() || !this.isBusy, 'the command ends', timeoutMs).catch(
       (error: unknown) => {
-        throw new Error(`${(error as Error).message} It has shown:\n${this.#unread}`);
+        throw new Error(`${(error as Error).message} Output:\n${this.#unread}`);
       },
     );
     if (this.#failed !== undefined) throw new Error(`${this.#failed} failed, and showed:\n${this.#unread}`);
   }
 
-  /** Waits until the unread output is as expected or no more can come, and returns it. Marks it as read. */
+  /**
+   * Waits until the unread output is as expected or the commands have ended. Returns the output and marks it as
+   * read.
+   */
   async readOutput(isAsExpected: (text: string) => boolean): Promise<string> {
     // After a command has ended, no more output arrives.
     const isReady = () => isAsExpected(this.#unread) || !this.isBusy || this.#isOver();
-    await eventually(isReady, 'it is shown', timeoutMs).catch(() => undefined);
+    await eventually(isReady, 'the expected output appears', timeoutMs).catch(() => undefined);
     const text = this.#unread;
     this.#unread = '';
     return text;
   }
 
-  /** The exit code of an interrupted command is not checked. */
+  /** Also ignores the exit code of the interrupted command. */
   pressCtrlC(): void {
     this.#isInterrupted = true;
     process.kill(-this.#bash.pid!, 'SIGINT');

@@ -26,7 +26,7 @@ describe('schema check', () => {
     ]);
   });
 
-  test('accepts a break that the changelog repeats under "Breaking"', () => {
+  test('accepts a break that the changelog announces under "Breaking"', () => {
     const after = 'type Query { folder: String }';
     const announced = changelog('### Breaking\n\n- Query.icon was removed. Use `folder`.');
     assert.deepEqual(listUnannouncedBreaks(before, after, announced), []);
@@ -87,7 +87,7 @@ describe('packages of a release', () => {
     );
   });
 
-  test('need one permitted license of a choice, and all licenses of a combination', () => {
+  test('need one permitted license if they offer a choice, and only permitted licenses if they combine several', () => {
     for (const [license, expected] of [
       ['(MPL-2.0 OR Apache-2.0)', true],
       ['MIT AND ISC', true],
@@ -129,14 +129,14 @@ describe('audit', () => {
       vulnerabilities: { [name]: { name, via: [{ url, title: 'It falls', severity }, 'other'] } },
     });
 
-  test('fails for a high advisory and says what to do', () => {
+  test('fails for a high advisory and prints what to do', () => {
     const { isClean, lines } = evaluateAudit(output('high'), names, [], '2027-01-31');
     assert.equal(isClean, false);
     assert.equal(lines[0], `ws has a high advisory: It falls (${url})`);
     assert.match(lines[1]!, /release\/audit-exceptions\.json/);
   });
 
-  test('passes for a moderate advisory and for one of a tool', () => {
+  test('passes for a moderate advisory and for an advisory of a tool', () => {
     for (const report of [output('moderate'), output('critical', 'vite')]) {
       assert.deepEqual(evaluateAudit(report, names, [], '2027-01-31'), {
         wasAudited: true,

@@ -1,4 +1,7 @@
-/** A user with one grant who sends one request after the other, over a cheap connection. */
+/**
+ * A client of a user with one grant. It sends one request at a time over a raw connection, which needs little CPU
+ * time.
+ */
 
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../support/api-client.ts';
@@ -58,7 +61,9 @@ export class SizingClient {
     const { folder } = await this.#query<Shelf>(query, { id: this.#folderIds.shelfId });
     const { totalCount, items } = folder.folders;
     if (totalCount !== foldersOnShelf || items.length !== foldersOnShelf)
-      throw new Error(`Of ${foldersOnShelf} folders, ${items.length} of ${totalCount} were returned.`);
+      throw new Error(
+        `Expected ${foldersOnShelf} folders, but received ${items.length} and a total of ${totalCount}.`,
+      );
   }
 
   async change(): Promise<void> {

@@ -149,7 +149,7 @@ export class SizingInstallation {
     await this.addNode();
     const url = new URL(this.#server.superuserUrl);
     url.searchParams.set('application_name', 'bench');
-    // In this mode the connection does not listen for notifications, which the server would have to serve.
+    // In this mode, the connection receives no notifications, which would cost CPU time of the database.
     this.#database = await openWithoutMigrating(url.href, { poolMode: 'transaction' });
     this.#postmaster = readParent((await this.#database.get(selectOwnProcess, {}))!.pid);
   }

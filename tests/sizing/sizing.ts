@@ -12,10 +12,10 @@ import { SizingInstallation } from './sizing-installation.ts';
 import type { FolderIds, SizingClient } from './sizing-client.ts';
 
 const folders = 100_000;
-/** Each client sends its next request as soon as the last one is answered. */
+/** Each client sends its next request as soon as it receives the response to the last one. */
 const clientCount = 16;
 const socketCount = 500;
-/** Rounds that are not measured, in which code is compiled and caches are filled. */
+/** Rounds before the measured ones, in which V8 compiles the code and caches fill. */
 const warmUpRounds = 3;
 
 /** The requests of a round by kind. */
@@ -41,7 +41,7 @@ export const sizing: Study = {
   about: 'CPU, connections and disk of nodes and PostgreSQL: the tables of docs/operators/sizing.md',
   async run(options) {
     if (!existsSync('/proc/self/schedstat')) {
-      options.note('left out: it reads the CPU time of processes from /proc, as Linux has it');
+      options.note('skipped: it needs Linux, because it reads the CPU time of processes from /proc');
       return [];
     }
     const installation = await SizingInstallation.start(options.signal);
@@ -79,7 +79,7 @@ class SizingBench {
       const two = (await this.#rounds(clients, ['change'])).change;
       const { journalEntry } = await this.#installation.bytesOnDisk();
       return [
-        ...cpu('a query of one folder with 50 in it', alone.query),
+        ...cpu('a query of one folder with 50 subfolders', alone.query),
         ...cpu('a change, with one node', alone.change),
         ...cpu('a change, with two nodes', two),
         ...cpu('a login', alone.login),

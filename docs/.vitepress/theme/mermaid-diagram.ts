@@ -1,4 +1,7 @@
-/** Draws a Mermaid diagram in the browser. Only pages with a diagram load Mermaid. Without scripts, the page has its text. */
+/**
+ * Draws a Mermaid diagram in the browser. Only pages with a diagram load Mermaid. Without JavaScript, the page
+ * displays its text.
+ */
 
 import mermaidUrl from '@mermaid-js/tiny/dist/mermaid.tiny.js?url';
 import { useData } from 'vitepress';
