@@ -27,7 +27,10 @@ const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 const cliArguments = process.argv.slice(2);
 const namedFiles = cliArguments.filter((argument) => !argument.startsWith('-'));
 const files = namedFiles.length > 0 ? [] : everything;
-const preloaded = files.length > 0 ? ['record-file-times.ts', 'untracked-promises.ts'] : [];
+const preloaded =
+  files.length > 0
+    ? ['record-file-times.ts', 'untracked-promises.ts', 'end-stuck-files.ts']
+    : ['end-stuck-files.ts'];
 try {
   providePackages([...namedFiles, ...files]);
 } catch (error) {

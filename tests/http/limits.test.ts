@@ -73,7 +73,7 @@ describe('a body of many small values', () => {
       const app = await StubApp.start();
       const response = await postQuery(app, body);
       assert.equal(response.status, 413);
-      assert.match(await response.text(), /The body contains more than 2\d+ (values|different names)/);
+      assert.match(await response.text(), /The body contains more than 2\d+ (values|different member names)/);
       await app.stop();
     });
   }

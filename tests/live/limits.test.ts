@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
         fourth.init(authToken);
         const { code, reason } = await fourth.closed();
         assert.equal(code, 1013);
-        assert.match(reason, /3 connections/);
+        assert.match(reason, /You have 3 open sockets and event streams/);
         const other = await SocketClient.connect(people.testbed.url, people.authToken);
         await sockets.pop()!.close();
         sockets.push(await open());

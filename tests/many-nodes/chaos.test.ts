@@ -7,11 +7,12 @@ import { selectLength } from '../support/run-length.ts';
 import { runChaos } from './chaos/faults.ts';
 
 const nodes = selectLength({ short: 2, long: 3 });
+const timeout = selectLength({ short: 180_000, long: 600_000 });
 
-describe(`${nodes} nodes under load on ${postgres.name}`, { timeout: 600_000 }, () => {
+describe(`${nodes} nodes under load on ${postgres.name}`, { timeout }, () => {
   test(
     'keep every acknowledged change when each node is killed and the database stops and crashes',
-    { timeout: 600_000 },
+    { timeout },
     async (t) => {
       const { violations, tally } = await runChaos({
         nodes,

@@ -68,7 +68,7 @@ describe('the benchmark', () => {
 
   test('lists scenarios and options in its help', async () => {
     const { stdout } = await bench('--help');
-    assert.match(stdout, /client-page +@espalier\/client: a page of 50 subfolders/);
+    assert.match(stdout, /client-page +TypeScript client: a page of 50 subfolders/);
     assert.match(stdout, /--against PATH/);
   });
 
