@@ -136,6 +136,19 @@ describe('TreeLoader', () => {
     assert.deepEqual(rowsOf(store), expectedRows(server, store));
   });
 
+  test('adds a folder that is moved into a level while the level is being read', async () => {
+    const { server, store, loader, passTime, settle } = createTree({ a: 2, b: 0 });
+    void loader.readRoot();
+    await settle();
+    const [a, b] = [idOf(server, 'a'), idOf(server, 'b')];
+    store.expand(a);
+    passTime();
+    loader.setVisibleRows({ from: 0, to: 20 });
+    loader.apply(server.move(b, a));
+    await settle();
+    assert.deepEqual(rowsOf(store), ['0 Root 1/1', '1 a 1/1', '2 a 0 1/3', '2 a 1 2/3', '2 b 3/3']);
+  });
+
   test('reads a level again after a stale response has emptied it', async () => {
     const { server, store, loader, settle } = createTree({ a: 0 });
     void loader.readRoot();

@@ -158,8 +158,9 @@ export class TreeStore {
       return;
     }
     const level = this.#levels.get(parentId);
-    const isSibling = before?.parent?.id === parentId;
-    if (isSibling && (before.name === folder.name || !level || !canSort(level))) {
+    // A level that was read before the folder entered it does not contain the folder.
+    const isPlaced = before?.parent?.id === parentId && (!level || level.positionOf(folder.id) !== undefined);
+    if (isPlaced && (before.name === folder.name || !level || !canSort(level))) {
       if (level && before.name !== folder.name) level.isStale = true;
     } else {
       if (before) this.#leaveLevel(before);
