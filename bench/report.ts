@@ -131,7 +131,7 @@ export function toJson(results: readonly Result[]): string {
 export function describeMachine(): string {
   const memory = Math.round(totalmem() / 2 ** 30);
   const processor = cpus()[0]?.model.trim() ?? 'unknown';
-  return `${availableParallelism()} cores (${processor}), ${memory} GiB of memory, ${type()} ${release()}, Node ${process.versions.node}.`;
+  return `${availableParallelism()} cores (${processor}), ${memory} GiB of memory, ${type()} ${release().replace(/-.*/, '')}, Node ${process.versions.node}.`;
 }
 
 function formatRange(values: readonly number[]): string {

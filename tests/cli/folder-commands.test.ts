@@ -130,7 +130,7 @@ describe('the folder commands', () => {
     ];
     for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
     assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
-    assert.equal(await testbed.output('folder', 'rename', '/mv/to', '/mv/new'), 'Moved /mv/to to /mv/new.\n');
+    assert.equal(await testbed.output('folder', 'move', '/mv/to', '/mv/new'), 'Moved /mv/to to /mv/new.\n');
     await assertRefused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
     await assertRefused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
     await assertRefused(1, /root cannot be moved/, 'mv', '/', '/mv/new');

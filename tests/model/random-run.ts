@@ -122,7 +122,7 @@ export function shrink(
 }
 
 function isChange(kind: string): boolean {
-  return kind in changeOperations || kind in grantOperations || kind === 'amidChanges';
+  return kind in changeOperations || kind in grantOperations || kind === 'duringChanges';
 }
 
 export function describeFailure({ operations: executed, error }: Failure): string {

@@ -28,7 +28,7 @@ const recorded = [
 ];
 /** Files that mention earlier versions, versions of other packages, or invented versions. */
 const otherVersions =
-  /^(CHANGELOG\.md|docs\/(decisions\/.*|operators\/upgrade\.md|reference\/(licenses|versions)\.md)|tests\/.*|.*\.test\.tsx?)$/;
+  /^(CHANGELOG\.md|docs\/(decisions\/.*|reference\/(licenses|versions)\.md)|tests\/.*|.*\.test\.tsx?)$/;
 /** Returns the lines that give Espalier this version. */
 const findVersion = (text: string, version: string) =>
   text

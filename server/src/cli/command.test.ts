@@ -112,6 +112,7 @@ test('runs the default command of a group, and shows its help if the group has n
 test('suggests a command for a word from other programs, but never a dangerous command', async () => {
   for (const [words, meant] of [
     [['folder', 'undelete', 'x'], 'restore'],
+    [['folder', 'rename', 'x'], 'move'],
     [['folder', 'remove', '/Places'], 'delete'],
     [['folder', 'edit', '/a'], 'update'],
     [['folder', 'serch', 'x'], 'search'],

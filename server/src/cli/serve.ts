@@ -129,16 +129,16 @@ async function unlessStopped(
   }
 }
 
-function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
+function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl, demo }: Settings): string {
   const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
   return `
-First start: set up ${redactPassword(databaseUrl)} and its administrator
+First start: set up ${redactPassword(databaseUrl)}${demo ? ' with the demo tree' : ''} and its administrator
 
   User name  ${username}
   Password   ${password}`;
 }
 
-function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...settings }: Settings): string {
+function addresses({ url, metricsUrl }: Running, { databaseUrl, ...settings }: Settings): string {
   const addresses = {
     API: url,
     Console: settings.console && `${url}/console`,
@@ -147,7 +147,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     OpenAPI: `${url}/openapi.json`,
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
-    Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demo tree)' : ''}`,
+    Database: redactPassword(databaseUrl),
     Backups:
       settings.backupFolder && `${settings.backupFolder}, ${formatInterval(settings.backupEveryHours)}`,
     Docs: documentationFolder() && `${url}/docs/`,

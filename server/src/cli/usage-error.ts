@@ -10,6 +10,7 @@ const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   end: ['revoke'],
   find: ['search'],
   remove: ['delete', 'revoke'],
+  rename: ['move'],
   revoke: ['delete'],
   undelete: ['restore'],
 };

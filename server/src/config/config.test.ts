@@ -346,6 +346,10 @@ describe('an unknown name', () => {
     assert.deepEqual(warningsFor({ ESPALIER_COLOR_OF_THE_BIKE_SHED: 'green' }), [warning]);
   });
 
+  test('causes no warning if it is the password for the examples', () => {
+    assert.deepEqual(warningsFor({ ESPALIER_PASSWORD: 'x' }), []);
+  });
+
   test('never has its value displayed, because it may be a secret', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_ADMIN_PASWORD: 'hunter2' }).join(), /hunter2/);
   });

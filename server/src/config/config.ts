@@ -143,6 +143,9 @@ function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | 
   });
 }
 
+/** The programs in `examples/` read the password of a user from this variable. */
+const examplesPassword = 'PASSWORD';
+
 /** Finds variables that look like settings but are none. Works even if the settings cannot be read. */
 export function findUnknownSettingWarnings(environment: Environment = process.env): string[] {
   const settingNames = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
@@ -151,7 +154,7 @@ export function findUnknownSettingWarnings(environment: Environment = process.en
   return Object.keys(environment)
     .filter((name) => name.startsWith(environmentPrefix) && !isServiceLink(name, environment[name] ?? ''))
     .map((name) => name.slice(environmentPrefix.length))
-    .filter((name) => !settingNames.includes(name))
+    .filter((name) => !settingNames.includes(name) && name !== examplesPassword)
     .map((name) => {
       const meant = nearestName(name, settingNames);
       const hint = meant ? ` Did you mean ${environmentPrefix}${meant}?` : '';

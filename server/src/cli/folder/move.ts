@@ -18,7 +18,7 @@ interface Move {
 
 export const move = apiCommand({
   about: 'Move or rename a folder',
-  aliases: ['mv', 'rename'],
+  aliases: ['mv'],
   words: [
     { ...folderWord, name: 'from' },
     { name: 'to', about: 'An existing folder to move it into, or the new path' },

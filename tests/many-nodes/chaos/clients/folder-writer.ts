@@ -127,7 +127,7 @@ export class FolderWriter {
     const isDone = typeof after !== 'string' && !operation.refusal;
     this.#settle(index, isDone);
     const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
-    const isMisreported = isDone ? isRetryable : message.includes('has been made');
+    const isMisreported = isDone ? isRetryable : message.includes('change was made');
     if (isMisreported)
       this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, but the response was: ${message}`);
     if (isDone) {
