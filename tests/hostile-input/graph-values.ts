@@ -58,7 +58,7 @@ const paths = ['/', '', '//', '/A', '/A/B', 'A', '/../A', '/A/', '/'.repeat(2_00
 export function sampleValue(random: Random, name: string, type: string): Sample {
   if (/password/i.test(name)) return random.pick(['short', '', '$PASSWORD$', '$PASSWORD$'.repeat(20)]);
   if (name === 'after' || name === 'before')
-    return random.pick(['$CURSOR$', '$LISTCURSOR$', '$PLACE$x', '', 'AAAA', 'x'.repeat(500), '=']);
+    return random.pick(['$CURSOR$', '$LISTCURSOR$', '$CURSOR$x', '', 'AAAA', 'x'.repeat(500), '=']);
   if (name === 'path') return random.pick(paths);
   switch (type) {
     case 'ID':
