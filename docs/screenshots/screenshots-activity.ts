@@ -19,7 +19,7 @@ interface UserSession {
 
 export async function simulateHour(bed: ConsoleTestbed): Promise<void> {
   const { demo, tree } = bed;
-  const server = tree.testbed;
+  const server = tree.server;
   const post = (path: string, body: object, agent: string, authToken?: string) =>
     server.postRaw(path, JSON.stringify(body), {
       'content-type': 'application/json',

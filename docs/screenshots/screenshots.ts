@@ -50,7 +50,7 @@ try {
 
 async function openTab(): Promise<Page> {
   const page = await bed.newTab(wide);
-  await page.clock.setFixedTime(bed.tree.testbed.clock.now());
+  await page.clock.setFixedTime(bed.tree.server.clock.now());
   // Replaces texts that depend on this machine.
   const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
     version: string;

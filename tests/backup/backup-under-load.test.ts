@@ -46,7 +46,7 @@ describe('backups under load on SQLite', () => {
   /** Makes a backup under load. Returns the changes acknowledged before it began, and the tokens of a session. */
   const backUpUnderLoad = async (make: () => Promise<void>) => {
     const acknowledged = await writers.reach(20);
-    const tokens = await tree.testbed.logIn();
+    const tokens = await tree.server.logIn();
     await make();
     await writers.reach(20);
     return { acknowledged, tokens };
@@ -62,19 +62,19 @@ describe('backups under load on SQLite', () => {
     await writers.begin(4);
     const command = join(folder, 'by-command.db');
     const byCommand = await backUpUnderLoad(async () => {
-      const { code, errors } = await espalier(tree.testbed.database, 'backup', command);
+      const { code, errors } = await espalier(tree.server.database, 'backup', command);
       assert.equal(code, 0, errors);
     });
-    const bySchedule = await backUpUnderLoad(() => tree.testbed.purge());
+    const bySchedule = await backUpUnderLoad(() => tree.server.purge());
     const [scheduled, ...more] = readdirSync(join(folder, 'backups'));
     assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
     assert.deepEqual(more, []);
-    const inUse = await espalier(tree.testbed.database, 'restore', command, '--replace');
+    const inUse = await espalier(tree.server.database, 'restore', command, '--replace');
     assert.match(inUse.errors, /^espalier: A server or another program uses .*\. Stop every server on it/);
     assert.equal(inUse.code, 1);
     await writers.end();
 
-    const journal = await readJournal(storedAt(tree.testbed.database.url));
+    const journal = await readJournal(storedAt(tree.server.database.url));
     for (const [name, backup, { acknowledged, tokens }] of [
       ['command', command, byCommand],
       ['schedule', join(folder, 'backups', scheduled!), bySchedule],
@@ -92,16 +92,16 @@ describe('backups under load on SQLite', () => {
   });
 
   test('leave the source consistent with its own journal', async () => {
-    const { url } = tree.testbed.database;
+    const { url } = tree.server.database;
     await compare(url, await readJournal(storedAt(url)));
   });
 
   const assertUsable = async (database: ReturnType<typeof databaseIn>, tokens: LoginResponse) => {
-    const again = await TreeTestbed.start(sqlite, { database, clock: tree.testbed.clock });
+    const again = await TreeTestbed.start(sqlite, { database, clock: tree.server.clock });
     try {
       await again.create('after the restore');
       assert.equal((await again.paths()).includes('after the restore'), true);
-      assert.equal((await again.testbed.refresh(tokens)).status, 200);
+      assert.equal((await again.server.refresh(tokens)).status, 200);
     } finally {
       await again.stop();
     }

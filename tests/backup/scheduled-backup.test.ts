@@ -41,7 +41,7 @@ describe('the scheduled backups of a server on SQLite', () => {
       settings: { BACKUP_FOLDER: backups(), BACKUP_EVERY_HOURS: '1' },
     });
     await insertFolders(
-      tree.testbed.database.url,
+      tree.server.database.url,
       Array.from({ length: 1_000 }, (_, index) => `Folder ${index}`),
     );
   });
@@ -53,7 +53,7 @@ describe('the scheduled backups of a server on SQLite', () => {
   const backups = () => join(folder, 'backups');
   const listBackups = () => readdirSync(backups()).sort();
   const logged = (level: number) =>
-    tree.testbed.logLines.map((line) => JSON.parse(line) as LogLine).filter((line) => line.level === level);
+    tree.server.logLines.map((line) => JSON.parse(line) as LogLine).filter((line) => line.level === level);
   const health = async () => {
     const { server } = await tree.query<{ server: { health: { name: string }[] } }>(
       '{server{health{name isOk detail}}}',
@@ -67,7 +67,7 @@ describe('the scheduled backups of a server on SQLite', () => {
       isOk: true,
       detail: 'The first backup starts soon.',
     });
-    await tree.testbed.purge();
+    await tree.server.purge();
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
     const file = join(backups(), listBackups()[0]!);
     const { mode, size } = statSync(file);
@@ -83,10 +83,10 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('leave no files on a full disk, and are made again once there is space', async () => {
-    tree.testbed.clock.advanceSeconds(3_600);
-    const { authToken } = await tree.testbed.logIn();
+    tree.server.clock.advanceSeconds(3_600);
+    const { authToken } = await tree.server.logIn();
     tree.authToken = authToken;
-    await withWriteLimit(200_000, () => tree.testbed.purge());
+    await withWriteLimit(200_000, () => tree.server.purge());
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
     const logLine = logged(warning).find(({ msg }) => msg.startsWith('The scheduled backup failed'))!;
     assert.match(logLine.why!, /^Cannot write the backup to .*(full|disk I\/O error)\.$/);
@@ -94,13 +94,13 @@ describe('the scheduled backups of a server on SQLite', () => {
       JSON.stringify(await health()),
       /"isOk":false,.*The last backup is from 2026-03-01T12:00:00/,
     );
-    tree.testbed.clock.advanceSeconds(15 * 60);
-    await tree.testbed.purge();
+    tree.server.clock.advanceSeconds(15 * 60);
+    await tree.server.purge();
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T13-15-00Z.db']);
   });
 
   test('are abandoned without leftovers when the server process has ended', async () => {
-    const from = tree.testbed.database.url.slice('sqlite:'.length);
+    const from = tree.server.database.url.slice('sqlite:'.length);
     const args = ['--conditions=espalier-source', program, from, join(folder, 'given-up.db')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     child.disconnect();
@@ -110,9 +110,9 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('report their progress to the server while copying and before checking', async () => {
-    const from = tree.testbed.database.url.slice('sqlite:'.length);
+    const from = tree.server.database.url.slice('sqlite:'.length);
     await insertFolders(
-      tree.testbed.database.url,
+      tree.server.database.url,
       Array.from({ length: 6_000 }, (_, index) => `More ${index}`),
     );
     const args = ['--conditions=espalier-source', program, from, join(folder, 'copy.db')];

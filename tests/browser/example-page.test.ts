@@ -41,7 +41,7 @@ describe('examples/browser/index.html on SQLite', () => {
   });
 
   const logIn = async (password = administrator.password) => {
-    await page.getByLabel('Server').fill(tree.testbed.url);
+    await page.getByLabel('Server').fill(tree.server.url);
     await page.getByLabel('User name').fill(administrator.username);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -84,12 +84,12 @@ describe('examples/browser/index.html on SQLite', () => {
     const prolonged = (await opened).waitForEvent('framereceived', ({ payload }) =>
       /"pong"/.test(String(payload)),
     );
-    tree.testbed.clock.advanceSeconds(500);
+    tree.server.clock.advanceSeconds(500);
     await page.clock.fastForward(500_000);
     await Promise.all([refreshed, prolonged]);
     // The first token has expired, and the socket is still open.
-    tree.testbed.clock.advanceSeconds(200);
-    ({ authToken: tree.authToken } = await tree.testbed.logIn());
+    tree.server.clock.advanceSeconds(200);
+    ({ authToken: tree.authToken } = await tree.server.logIn());
     await tree.create('Garden');
     await folders().first().waitFor();
     assert.equal(await page.locator('#live').innerText(), 'Live');
@@ -101,7 +101,7 @@ describe('examples/browser/index.html on SQLite', () => {
     await tree.import(Array.from({ length: 51 }, (_, number) => `Folder ${number}`));
     await logIn();
     await page.getByRole('button', { name: 'Show more' }).waitFor();
-    tree.testbed.clock.advanceSeconds(601);
+    tree.server.clock.advanceSeconds(601);
     const [refused, refreshed] = await Promise.all([
       waitForResponse('/graphql', 401),
       waitForResponse('/login/refresh', 200),
@@ -116,9 +116,9 @@ describe('examples/browser/index.html on SQLite', () => {
     await logIn();
     await page.getByText('Live').waitFor();
     // Long after the expiry, because the timers of the page were suspended.
-    tree.testbed.clock.advanceSeconds(700);
+    tree.server.clock.advanceSeconds(700);
     await page.getByText('Connecting…').waitFor();
-    ({ authToken: tree.authToken } = await tree.testbed.logIn());
+    ({ authToken: tree.authToken } = await tree.server.logIn());
     await tree.create('Garden');
     await page.clock.runFor(1_100);
     await folders().first().waitFor();
@@ -139,7 +139,7 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal(await folders().count(), 0);
     assert.equal((await context.storageState()).origins.length, 0);
     const endedSession = (await tokens) as { authToken: string; refreshToken: string };
-    assert.equal((await tree.testbed.refresh(endedSession)).status, 401);
+    assert.equal((await tree.server.refresh(endedSession)).status, 401);
   });
 
   test('shows the reason of a failure: a wrong password, an ended session, an unreachable server', async () => {

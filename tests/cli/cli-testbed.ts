@@ -47,7 +47,7 @@ export class CliTestbed {
     return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
   }
 
-  logIn(options = ['--url', this.tree.testbed.url]): Promise<CommandResult> {
+  logIn(options = ['--url', this.tree.server.url]): Promise<CommandResult> {
     const args = ['login', ...options, '-u', administrator.username, '--password-stdin'];
     return this.run(args, { input: administrator.password });
   }

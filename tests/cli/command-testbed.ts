@@ -62,7 +62,7 @@ export class CommandTestbed {
 
   /** Logs in under a profile for `--profile`. */
   async logIn({ username, password }: Person, profile = username): Promise<void> {
-    const args = ['--url', this.people.testbed.url, '--username', username, '--profile', profile];
+    const args = ['--url', this.people.server.url, '--username', username, '--profile', profile];
     await this.runOk('login', ...args, '--password-file', this.writeTempFile(password));
   }
 

@@ -24,7 +24,7 @@ describe(`journal commands on ${sqlite.name}`, () => {
   before(async () => {
     testbed = await CommandTestbed.start(sqlite);
     anna = await testbed.people.createUser({ username: 'Anna' });
-    testbed.people.testbed.clock.advanceSeconds(120);
+    testbed.people.server.clock.advanceSeconds(120);
     for (const name of ['a', 'b', 'c']) await testbed.people.mutate('createFolder', { name });
     await testbed.people.createGroup('Gardeners');
   });

@@ -36,7 +36,7 @@ describe('a stored login', () => {
   /** The environment of another user of the machine, who uses the same server but no common files. */
   const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(testbed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
-    testbed.run(['login', '--url', testbed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
+    testbed.run(['login', '--url', testbed.tree.server.url, '-u', 'admin', '--password-stdin', ...more], {
       input: password,
       environment: elsewhere(name),
     });
@@ -48,11 +48,11 @@ describe('a stored login', () => {
     assert.deepEqual(readdirSync(dirname(testbed.profile)), ['default.json']);
     assert.match(await testbed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
     const { user, url } = await testbed.json<{ user: { username: string }; url: string }>('whoami');
-    assert.deepEqual([user.username, url], ['admin', testbed.tree.testbed.url]);
+    assert.deepEqual([user.username, url], ['admin', testbed.tree.server.url]);
   });
 
   test('is created with a user name and a password from a terminal, which does not show the password', async () => {
-    const args = ['login', '--url', testbed.tree.testbed.url];
+    const args = ['login', '--url', testbed.tree.server.url];
     const { code, text } = await runOnTerminal(args, { ...testbed.environment, ...elsewhere('asked') }, [
       [/User name/, 'admin\r'],
       [/Password of admin at http/, `${administrator.password}\r`],
@@ -64,7 +64,7 @@ describe('a stored login', () => {
   });
 
   test('is not created after Ctrl-C at a prompt', async () => {
-    const args = ['login', '--url', testbed.tree.testbed.url];
+    const args = ['login', '--url', testbed.tree.server.url];
     const user: Step = [/User name/, 'admin\r'];
     for (const steps of [[[/User name/, ctrlC]], [user, [/Password of admin/, ctrlC]]] as Step[][]) {
       const { code, text } = await runOnTerminal(
@@ -84,15 +84,15 @@ describe('a stored login', () => {
     };
     const run = (...args: string[]) => testbed.run(args, { environment: elsewhere('leaving') });
     const { code, output } = await run('logout');
-    assert.deepEqual([code, output], [0, `Logged out admin at ${testbed.tree.testbed.url}.\n`]);
+    assert.deepEqual([code, output], [0, `Logged out admin at ${testbed.tree.server.url}.\n`]);
     const kept: unknown = JSON.parse(readFileSync(profileIn('leaving'), 'utf8'));
-    assert.deepEqual(kept, { url: testbed.tree.testbed.url, username: 'admin' });
-    assert.equal((await testbed.tree.testbed.refresh(tokens)).status, 401);
+    assert.deepEqual(kept, { url: testbed.tree.server.url, username: 'admin' });
+    assert.equal((await testbed.tree.server.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
     assert.deepEqual(
       [who.code, who.errors],
-      [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.testbed.url}.\n`],
+      [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.server.url}.\n`],
     );
     // The next login uses the same server instead of the default address.
     const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
@@ -101,7 +101,7 @@ describe('a stored login', () => {
     });
     assert.deepEqual(
       [relogin.code, relogin.output],
-      [0, `Logged in as admin at ${testbed.tree.testbed.url}.\n`],
+      [0, `Logged in as admin at ${testbed.tree.server.url}.\n`],
     );
   });
 
@@ -133,7 +133,7 @@ describe('a stored login', () => {
   test('is logged out on the server when another login replaces it', async () => {
     const tokensOf = (name: string) =>
       (JSON.parse(readFileSync(profileIn(name), 'utf8')) as { tokens: Parameters<typeof refresh>[0] }).tokens;
-    const refresh = testbed.tree.testbed.refresh.bind(testbed.tree.testbed);
+    const refresh = testbed.tree.server.refresh.bind(testbed.tree.server);
     await logIn('replaced');
     const first = tokensOf('replaced');
     const { code, errors } = await logIn('replaced');
@@ -201,7 +201,7 @@ describe('a stored login', () => {
         .totalCount;
     const before = await sessions();
     const { code, errors } = await testbed.run(
-      ['login', '--url', testbed.tree.testbed.url, '-u', 'admin', '--password-stdin'],
+      ['login', '--url', testbed.tree.server.url, '-u', 'admin', '--password-stdin'],
       { input: administrator.password, environment: elsewhere('full'), maxFileBytes: 0 },
     );
     assert.equal(code, 1);
@@ -218,8 +218,8 @@ describe('a stored login', () => {
       }>('{sessions{items{refreshes{replays}}}}');
       return sessions.items.flatMap((session) => session.refreshes);
     };
-    testbed.tree.testbed.clock.advanceSeconds(601);
-    ({ authToken: testbed.tree.authToken } = await testbed.tree.testbed.logIn());
+    testbed.tree.server.clock.advanceSeconds(601);
+    ({ authToken: testbed.tree.authToken } = await testbed.tree.server.logIn());
     const before = await refreshes();
     writeFileSync(`${profileIn('shared')}.lock`, `${noProcess} ${hostname()}\n`);
     const all = await Promise.all(
@@ -234,7 +234,7 @@ describe('a stored login', () => {
 
   test('leads to a message that asks for a new login once the session has expired', async () => {
     await logIn('over');
-    testbed.tree.testbed.clock.advanceSeconds(61 * 86_400);
+    testbed.tree.server.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
     assert.equal(code, 3);
     assert.equal(errors, 'espalier: The session has ended. Run espalier login.\n');

@@ -23,7 +23,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
   after(() => testbed.stop());
 
   const logInStatus = async (username: string, password: string) =>
-    (await testbed.people.testbed.post('/login', { username, password })).status;
+    (await testbed.people.server.post('/login', { username, password })).status;
   const show = (name: string) => testbed.json<User>('user', 'show', name);
 
   test('add a user with a password from a file, or with a generated one that is printed once', async () => {

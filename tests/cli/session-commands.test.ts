@@ -60,21 +60,21 @@ describe(`session commands on ${sqlite.name}`, () => {
     assert.deepEqual({ code, output }, { code: 1, output: 'Sessions ended: 1.\n' });
     assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
     assert.equal((await testbed.run('session', 'revoke', 'nothing')).output, '');
-    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 401);
+    assert.equal((await testbed.people.server.refresh(tokens)).status, 401);
     assert.equal((await own()).length, 1);
   });
 
   test('show a session with its refreshes and with a replayed token', async () => {
-    const { clock } = testbed.people.testbed;
+    const { clock } = testbed.people.server;
     const tokens = await testbed.people.logIn(anna);
     const hers = await testbed.json<Session[]>('session', 'ls', '--user', 'Anna');
     const [{ id }] = hers.filter(({ agent }) => !agent.startsWith('espalier/')) as [Session];
     assert.match(await testbed.runOk('session', 'show', id), /\n\nNot refreshed in the last seven days\.\n$/);
     clock.advanceSeconds(30);
-    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 200);
+    assert.equal((await testbed.people.server.refresh(tokens)).status, 200);
     clock.advanceSeconds(20);
-    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 401);
-    await testbed.people.testbed.purge();
+    assert.equal((await testbed.people.server.refresh(tokens)).status, 401);
+    await testbed.people.server.purge();
     const text = await testbed.runOk('session', 'show', id);
     assert.match(
       text,

@@ -52,8 +52,8 @@ describe('espalier folder watch', () => {
     await testbed.tree.create('one', id);
     await watch.waitForOutput(/\n/);
     // The server closes the socket because its token has expired.
-    testbed.tree.testbed.clock.advanceSeconds(601);
-    ({ authToken: testbed.tree.authToken } = await testbed.tree.testbed.logIn());
+    testbed.tree.server.clock.advanceSeconds(601);
+    ({ authToken: testbed.tree.authToken } = await testbed.tree.server.logIn());
     await testbed.tree.create('two', id);
     const output = await watch.waitForOutput(/\n.*\n/);
     const changes = output
@@ -73,7 +73,7 @@ describe('espalier folder watch', () => {
 
   test('reports a lost connection, and when it is connected again', async () => {
     const sockets: Socket[] = [];
-    const { port } = new URL(testbed.tree.testbed.url);
+    const { port } = new URL(testbed.tree.server.url);
     const proxy = createServer((client) => {
       const server = connect(Number(port), '127.0.0.1');
       client.pipe(server).pipe(client);

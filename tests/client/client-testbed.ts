@@ -32,7 +32,7 @@ export class ClientTestbed extends PeopleTestbed {
 
   client(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {
     const wire = new Wire();
-    const { url, clock } = this.testbed;
+    const { url, clock } = this.server;
     const client = createClient({ url, clock, fetch: wire.fetch, ...options });
     test.after(() => client.close());
     const events: string[] = [];
@@ -54,7 +54,7 @@ export class ClientTestbed extends PeopleTestbed {
 
   /** Advances the clock and logs in the administrator of this testbed again. */
   async elapse(seconds: number): Promise<void> {
-    this.testbed.clock.advanceSeconds(seconds);
-    ({ authToken: this.authToken } = await this.testbed.logIn());
+    this.server.clock.advanceSeconds(seconds);
+    ({ authToken: this.authToken } = await this.server.logIn());
   }
 }

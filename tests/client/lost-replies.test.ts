@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
         if (path !== '/graphql') return undefined;
         client.wire.onRequest = () => undefined;
         return send().then(() => {
-          testbed.testbed.clock.advanceSeconds(601);
+          testbed.server.clock.advanceSeconds(601);
           throw new TypeError('fetch failed');
         });
       };

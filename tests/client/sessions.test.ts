@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       const place = await client.folders.create({ name: `Place of ${viewed.username}` });
       await testbed.mutate('grantAccess', { folderId: place.id, userId: viewed.id, level: 'READ' });
       const { viewToken, expiresAt } = await client.startViewAs(viewed.id);
-      assert.equal(Date.parse(expiresAt), testbed.testbed.clock.now() + 900_000);
+      assert.equal(Date.parse(expiresAt), testbed.server.clock.now() + 900_000);
       const view = testbed.client(context, { storage, viewAs: viewToken });
       const shared = await view.folders.shared().next();
       assert.equal((shared.value as { id: string }).id, place.id);
@@ -68,7 +68,7 @@ for (const kind of databaseKinds) {
 
     test('refresh after a 401 with token-expired and repeat the call', async (context) => {
       // The clock is stopped, so the client does not notice the expiry.
-      const now = testbed.testbed.clock.now();
+      const now = testbed.server.clock.now();
       const client = await testbed.loggedIn(context, { clock: { now: () => now } });
       await testbed.elapse(tokenSeconds + 1);
       await Promise.all(Array.from({ length: 5 }, () => client.query('{folder{name}}')));
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
         const [sent] = client.wire.requests;
         assert.equal(sent!.headers.has('authorization'), seconds === 0);
         assert.equal(client.wire.requests.length, 1);
-        assert.equal((await testbed.testbed.refresh(tokens)).status, 401);
+        assert.equal((await testbed.server.refresh(tokens)).status, 401);
         assert.deepEqual(client.events, ['login', 'logout']);
         await client.logout();
         assert.equal(client.wire.requests.length, 1);

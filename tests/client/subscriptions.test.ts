@@ -283,7 +283,7 @@ async function createStoredTokens(testbed: ClientTestbed) {
   const tokens = {
     authToken,
     refreshToken,
-    expiresAt: testbed.testbed.clock.now() + 600_000,
+    expiresAt: testbed.server.clock.now() + 600_000,
     lifetimeSeconds: 600,
   };
   return { read: () => tokens, write: () => undefined };

@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
     const watchers: Watcher[] = [];
 
     const watch = async (name: string, authToken: string, path?: string) => {
-      const { client, cut } = connect(tree.testbed.url, authToken);
+      const { client, cut } = connect(tree.server.url, authToken);
       const under = path === undefined ? undefined : await tree.idOf(path);
       const watched = await client.watch({ under, pageSize: 4 });
       const watcher: Watcher = { name, client, cut, under, watched };

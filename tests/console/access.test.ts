@@ -166,7 +166,7 @@ describe('access in the console on SQLite', () => {
     await dialog.getByLabel('Password').fill('espaliered pear tree');
     await dialog.getByRole('button', { name: 'Create user' }).click();
     await page.getByRole('link', { name: 'hedy' }).first().waitFor();
-    const { status } = await testbed.tree.testbed.post('/login', {
+    const { status } = await testbed.tree.server.post('/login', {
       username: 'hedy',
       password: 'espaliered pear tree',
     });

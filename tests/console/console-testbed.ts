@@ -57,7 +57,7 @@ export class ConsoleTestbed {
   }
 
   address(path = '/'): string {
-    return `${this.tree.testbed.url}/console${path}`;
+    return `${this.tree.server.url}/console${path}`;
   }
 
   passwordOf(who: Who): string {
@@ -86,7 +86,7 @@ export class ConsoleTestbed {
   /** Opens a tab with the sign-in form. */
   async newTab(options: TabOptions = {}, context?: BrowserContext): Promise<Page> {
     const page = await (context ?? (await this.newBrowser(options))).newPage();
-    if (options.hasServerTime) await page.clock.install({ time: this.tree.testbed.clock.now() });
+    if (options.hasServerTime) await page.clock.install({ time: this.tree.server.clock.now() });
     return page;
   }
 
@@ -122,7 +122,7 @@ export class ConsoleTestbed {
     const moved = Promise.withResolvers<void>();
     const hold = (route: Route) => moved.promise.then(() => route.continue());
     await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
-    this.tree.testbed.clock.advanceSeconds(seconds);
+    this.tree.server.clock.advanceSeconds(seconds);
     await Promise.all(pages.map((page) => page.clock.fastForward(seconds * 1000)));
     moved.resolve();
     await Promise.all(pages.map((page) => page.unroute('**/login/refresh', hold)));

@@ -81,7 +81,7 @@ const grants = [
 
 export async function createDemo(graph: GraphTestbed): Promise<DemoEstate> {
   // Makes the displayed times differ.
-  const advanceClock = () => graph.testbed.clock.advanceSeconds(7);
+  const advanceClock = () => graph.server.clock.advanceSeconds(7);
   const idOf = async (path: string) => {
     const query = 'query($path: String){folder(path: $path){id}}';
     return (await graph.query<{ folder: { id: string } }>(query, { path })).folder.id;

@@ -17,7 +17,7 @@ describe('the console on SQLite', () => {
   after(() => testbed.stop());
 
   test('links the counts of the overview to the sessions and to lines of the log', async () => {
-    await testbed.tree.testbed.post('/login', { username: 'ada', password: 'quince in brown paper' });
+    await testbed.tree.server.post('/login', { username: 'ada', password: 'quince in brown paper' });
     const page = await testbed.openSignedIn('admin', '/overview');
     const chart = page.getByRole('region', { name: 'Failed logins' });
     await chart.getByText('1 failed login', { exact: true }).first().waitFor();
@@ -223,7 +223,7 @@ describe('the console on SQLite', () => {
     for (const grantee of [{ userId: user.id }, { groupId: group.id }]) {
       await tree.mutate('grantAccess', { folderId: id, ...grantee, level: 'MANAGE' });
     }
-    await tree.testbed.logIn({ username: name, password: demo.password });
+    await tree.server.logIn({ username: name, password: demo.password });
     const page = await testbed.openSignedIn('admin', '/users');
     const unmarked = () =>
       page.evaluate<string[]>(`[...document.body.querySelectorAll('*')].flatMap((element) => [

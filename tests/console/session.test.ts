@@ -78,7 +78,7 @@ describe('the console session on SQLite', () => {
   });
 
   test('shows that it is offline, and catches up once online', async () => {
-    const cable = await BreakableConnection.open(testbed.tree.testbed.url);
+    const cable = await BreakableConnection.open(testbed.tree.server.url);
     const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
     await testbed.signIn(page, 'admin');
@@ -96,7 +96,7 @@ describe('the console session on SQLite', () => {
   });
 
   test('reconnects after a connection loss that the browser does not report, and loads the missing data', async () => {
-    const cable = await BreakableConnection.open(testbed.tree.testbed.url);
+    const cable = await BreakableConnection.open(testbed.tree.server.url);
     const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
     await testbed.signIn(page, 'admin');
@@ -165,8 +165,8 @@ describe('the console session on SQLite', () => {
     const changed = page.getByRole('region', { name: 'Facts' }).locator('time').nth(1);
     await changed.getByText('just now').waitFor();
     // The server's clock is ahead of the page by now.
-    testbed.tree.testbed.clock.advanceSeconds(200);
-    const at = new Date(testbed.tree.testbed.clock.now()).toISOString();
+    testbed.tree.server.clock.advanceSeconds(200);
+    const at = new Date(testbed.tree.server.clock.now()).toISOString();
     await testbed.tree.mutate('updateFolder', { id, title: 'From the future' });
     await page
       .locator(`time[datetime^="${at.slice(0, 19)}"]`)
@@ -197,8 +197,8 @@ describe('the console session on SQLite', () => {
   test('shows the form without waiting for other tabs, and focuses the tree after signing in', async () => {
     const page = await testbed.newTab();
     // The timers of the page are stopped.
-    await page.clock.install({ time: testbed.tree.testbed.clock.now() });
-    await page.clock.pauseAt(testbed.tree.testbed.clock.now() + 1_000);
+    await page.clock.install({ time: testbed.tree.server.clock.now() });
+    await page.clock.pauseAt(testbed.tree.server.clock.now() + 1_000);
     await page.goto(testbed.address());
     await page.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
     await page.clock.resume();

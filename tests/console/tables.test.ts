@@ -156,7 +156,7 @@ describe('a table of the console on SQLite', () => {
 
   test('revokes several sessions, but never the current one with them', async () => {
     const { password } = testbed.demo;
-    for (let count = 0; count < 3; count++) await testbed.tree.testbed.logIn({ username: 'linus', password });
+    for (let count = 0; count < 3; count++) await testbed.tree.server.logIn({ username: 'linus', password });
     const page = await testbed.openSignedIn('admin', '/sessions');
     await page.getByRole('combobox', { name: 'Sessions of' }).fill('linus');
     await page.getByRole('option', { name: 'linus', exact: true }).click();

@@ -32,7 +32,7 @@ describe('unsaved work in the console on SQLite', () => {
   };
   /** Logs in the administrator of the testbed again, because the administrator's token has expired as well. */
   const renewAdministrator = async () => {
-    testbed.tree.authToken = (await testbed.tree.testbed.logIn()).authToken;
+    testbed.tree.authToken = (await testbed.tree.server.logIn()).authToken;
   };
 
   test('survives an auth token that expires while typing, with one unnoticed refresh', async () => {

@@ -49,7 +49,7 @@ export const views: readonly View[] = [
     name: 'folders-marked',
     path: '/folders/{/Projects/Library move/Crates}',
     async open(page, { demo, tree }) {
-      const { authToken } = await tree.testbed.logIn({ username: 'ada', password: demo.password });
+      const { authToken } = await tree.server.logIn({ username: 'ada', password: demo.password });
       const id = await demo.idOf('/Projects/Library move/Shelf plan');
       await tree.mutate('updateFolder', { id, title: `Shelves by ${Math.random()}` }, 'cursor', authToken);
       await page.getByRole('treeitem').getByText('by ada, just now').waitFor();

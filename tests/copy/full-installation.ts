@@ -28,12 +28,12 @@ export async function makeInstallation(kind: DatabaseKind): Promise<Installation
   const database = await kind.create();
   const clock = new TestClock();
   const people = await PeopleTestbed.start(kind, { database, clock, settings });
-  const tree = new TreeTestbed(people.testbed, people.authToken);
+  const tree = new TreeTestbed(people.server, people.authToken);
   try {
     await createPeople(people, await createTree(tree, clock));
-    const tokens = await people.testbed.logIn();
-    const spentTokens = await people.testbed.logIn();
-    const answer = await people.testbed.refresh(spentTokens);
+    const tokens = await people.server.logIn();
+    const spentTokens = await people.server.logIn();
+    const answer = await people.server.refresh(spentTokens);
     assert.equal(answer.status, 200);
     return { database, clock, tokens, spentTokens, successor: answer.json<Tokens>() };
   } finally {
@@ -59,12 +59,12 @@ async function createTree(tree: TreeTestbed, clock: TestClock): Promise<string> 
   await tree.mutate('visitFolder', { folderId: later });
   await tree.delete(await tree.create('Gone', first));
   const query = 'mutation{createFolder(input: {name: "Once"}){cursor}}';
-  await tree.testbed.postRaw('/graphql', JSON.stringify({ query }), {
+  await tree.server.postRaw('/graphql', JSON.stringify({ query }), {
     'content-type': 'application/json',
     authorization: `Bearer ${tree.authToken}`,
     'idempotency-key': randomUUID(),
   });
-  await stageImport(tree.testbed.database.url, { parentId: later, names: ['Half', 'way'], now: clock.now() });
+  await stageImport(tree.server.database.url, { parentId: later, names: ['Half', 'way'], now: clock.now() });
   return first;
 }
 

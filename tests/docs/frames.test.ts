@@ -18,15 +18,15 @@ describe('the conversations on the page about socket frames', () => {
 
   for (const [index, { protocol, frames }] of conversations.entries()) {
     test(`match a real server: conversation ${index + 1} in ${protocol.name}`, async () => {
-      let { authToken } = await testbed.testbed.logIn();
+      let { authToken } = await testbed.server.logIn();
       testbed.authToken = authToken;
       const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
-      const client = await SocketClient.open(testbed.testbed.url, { protocols: [protocol.name] });
+      const client = await SocketClient.open(testbed.server.url, { protocols: [protocol.name] });
       for (const { from, frame, once } of frames) {
         if (once === 'a folder is created') await testbed.mutate('createFolder', { name: 'Garden' });
         if (once === 'the token has a minute left') {
-          testbed.testbed.clock.advanceSeconds(540);
-          ({ authToken } = await testbed.testbed.logIn());
+          testbed.server.clock.advanceSeconds(540);
+          ({ authToken } = await testbed.server.logIn());
         }
         if (from === 'client') client.send(fillIn(frame, { authToken, cursor }));
         else assertLike(await client.next(), frame);

@@ -49,7 +49,7 @@ describe('the everyday tasks of administrators', () => {
     // Comes last, because it ends the session of the other commands.
     const { code, errors } = await runInHost(resetPassword, {
       ...testbed.environment,
-      ESPALIER_DATABASE_URL: testbed.tree.testbed.database.url,
+      ESPALIER_DATABASE_URL: testbed.tree.server.database.url,
     });
     assert.equal(code, 0, errors);
   });

@@ -17,7 +17,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
   let relay: Relay;
   const start = async (settings: Record<string, string> = {}) => {
     tree = await TreeTestbed.start(sqlite, { settings });
-    relay = await Relay.start(tree.testbed.url);
+    relay = await Relay.start(tree.server.url);
   };
   afterEach(async () => {
     relay.stop();
@@ -50,7 +50,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     test('refreshes when a response says that the token has expired, and repeats the request', async () => {
       await tree.create('Garden');
       relay.before = (path, { length }) => {
-        if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
+        if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
       };
       const { code, output } = await run();
       assert.equal(output, 'Garden\n');
@@ -88,7 +88,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
 
     test('logs out even after a failure', async () => {
       relay.before = (path) => {
-        if (path === '/graphql') tree.testbed.clock.advanceSeconds(86_400 * 61);
+        if (path === '/graphql') tree.server.clock.advanceSeconds(86_400 * 61);
       };
       const { code, errors } = await run();
       assert.match(errors, /espalier\.sh: \/login\/refresh returned 401: .*\n$/);

@@ -16,7 +16,7 @@ for (const library of ['apollo', 'urql']) {
     let relay: Relay;
     beforeEach(async () => {
       tree = await TreeTestbed.start(sqlite);
-      relay = await Relay.start(tree.testbed.url);
+      relay = await Relay.start(tree.server.url);
     });
     afterEach(async () => {
       relay.stop();
@@ -30,7 +30,7 @@ for (const library of ['apollo', 'urql']) {
     test('queries, mutates and follows changes, even after its token has expired', async () => {
       await tree.create('Orchard');
       relay.before = (path, { length }) => {
-        if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
+        if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
       };
       const running = start();
       try {
@@ -43,7 +43,7 @@ for (const library of ['apollo', 'urql']) {
           '/login/refresh 200',
           '/graphql 200',
         ]);
-        ({ authToken: tree.authToken } = await tree.testbed.logIn());
+        ({ authToken: tree.authToken } = await tree.server.logIn());
         const meadow = await tree.create('Meadow');
         await running.waitForOutput('CREATE /Meadow\n');
         await running.waitForOutput('\nGarden, Meadow, Orchard\n');

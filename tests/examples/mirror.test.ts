@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       await tree.import(['Places/Floor 10', 'Places/Floor 2/Kitchen', 'Elsewhere/Garden/Bed']);
       const id = await tree.idOf('/Places');
       const file = join(folder, `${kind.name}.json`);
-      const command = nodeCommand('typescript/mirror.ts', tree.testbed.url, username, '/Places', file);
+      const command = nodeCommand('typescript/mirror.ts', tree.server.url, username, '/Places', file);
       const running = new RunningExample(command, { ESPALIER_PASSWORD: password });
       try {
         await running.waitForOutput(`Mirrors /Places to ${file}: 4 folders.`);
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
         await tree.create('After the token', id);
         await waitUntilEqual(tree, id, file);
 
-        const { clock } = tree.testbed;
+        const { clock } = tree.server;
         await tree.stop();
         await running.waitForOutput('The connection is lost.');
         tree = await TreeTestbed.start(kind, { database, settings, clock });
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
         const [, size] = /\nStopped\. \S+ contains (\d+) folders\.\n$/.exec(output)!;
         assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
         assert.ok(!existsSync(`${file}.new`));
-        assert.ok(tree.testbed.logLines.some((line) => line.includes('"route":"/logout"')));
+        assert.ok(tree.server.logLines.some((line) => line.includes('"route":"/logout"')));
       } finally {
         await running.stop('SIGKILL');
       }
@@ -128,7 +128,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
   beforeEach(async () => {
     tree = await TreeTestbed.start(sqlite);
   });
-  const command = (file: string, { url = tree.testbed.url, user = username, path = '/' } = {}) =>
+  const command = (file: string, { url = tree.server.url, user = username, path = '/' } = {}) =>
     nodeCommand('typescript/mirror.ts', url, user, path, file);
   const begin = async (...args: Parameters<typeof command>) => {
     const running = new RunningExample(command(...args), { ESPALIER_PASSWORD: password });
@@ -156,7 +156,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
         'ENOENT: no such file or directory',
         1,
       ],
-      [runExample(nodeCommand('typescript/mirror.ts', tree.testbed.url), {}), 'Usage: mirror.ts <url>', 2],
+      [runExample(nodeCommand('typescript/mirror.ts', tree.server.url), {}), 'Usage: mirror.ts <url>', 2],
     ] as const) {
       const { code, output, errors } = await ending;
       assert.ok(errors.startsWith(`mirror.ts: ${expected}`), errors);

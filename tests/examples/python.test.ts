@@ -18,7 +18,7 @@ describe('examples/python/espalier_client.py on SQLite', () => {
   let relay: Relay;
   beforeEach(async () => {
     tree = await TreeTestbed.start(sqlite);
-    relay = await Relay.start(tree.testbed.url);
+    relay = await Relay.start(tree.server.url);
   });
   afterEach(async () => {
     relay.stop();
@@ -67,7 +67,7 @@ ${lines}`,
 
   test('refreshes when a response says that the token has expired, and repeats the request', async () => {
     relay.before = (path, { length }) => {
-      if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
+      if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
     };
     assert.equal((await run()).code, 0);
     assert.deepEqual(relay.responses, [

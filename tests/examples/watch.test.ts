@@ -21,7 +21,7 @@ for (const { name, program, secondsToRefresh } of watchers) {
     test(`examples/${name} follows changes beyond the expiry of its token on ${kind.name}`, async () => {
       const tree = await TreeTestbed.start(kind);
       const { username, password } = administrator;
-      const watch = new RunningExample([program(), join(examples, name), tree.testbed.url, username], {
+      const watch = new RunningExample([program(), join(examples, name), tree.server.url, username], {
         ESPALIER_PASSWORD: password,
         PYTHONDONTWRITEBYTECODE: '1',
       });
@@ -29,13 +29,13 @@ for (const { name, program, secondsToRefresh } of watchers) {
         await watch.waitForOutput('There are 0 folders.');
         await tree.create('Garden');
         await watch.waitForOutput('CREATE /Garden admin');
-        tree.testbed.clock.advanceSeconds(secondsToRefresh);
+        tree.server.clock.advanceSeconds(secondsToRefresh);
         const hasRefreshed = () =>
-          tree.testbed.logLines.some((line) => line.includes('"route":"/login/refresh"'));
+          tree.server.logLines.some((line) => line.includes('"route":"/login/refresh"'));
         await eventually(hasRefreshed, 'a refresh', 5_000);
-        ({ authToken: tree.authToken } = await tree.testbed.logIn());
+        ({ authToken: tree.authToken } = await tree.server.logIn());
         // Shorter than the lifetime of the new token, and beyond the end of the old one.
-        tree.testbed.clock.advanceSeconds(300);
+        tree.server.clock.advanceSeconds(300);
         const id = await tree.idOf('/Garden');
         await tree.mutate('updateFolder', { id, name: 'Orchard' });
         await watch.waitForOutput('UPDATE /Orchard admin');

@@ -72,14 +72,14 @@ for (const kind of databaseKinds) {
     });
 
     test('reports NOT_FOUND for a purged folder', async () => {
-      const { database, clock } = testbed.testbed;
+      const { database, clock } = testbed.server;
       const { codeAgain } = await deleteSharedFolder();
       const purging = await IdempotencyTestbed.start(kind, {
         database,
         clock,
         settings: { TRASH_DAYS: '0' },
       });
-      await purging.testbed.purge();
+      await purging.server.purge();
       await purging.stop();
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
         parent: { id: parentId, folders: { totalCount: 1_500 } },
       });
       assert.deepEqual(await send(), first);
-      const staged = await withDatabase(testbed.testbed.database.url, async (database) =>
+      const staged = await withDatabase(testbed.server.database.url, async (database) =>
         database.get(countStaged, {}),
       );
       assert.deepEqual(staged, { count: 0 });
@@ -107,7 +107,7 @@ for (const kind of databaseKinds) {
 
     test('does not stage a completed import again', async () => {
       const statements: string[] = [];
-      const { database, clock } = testbed.testbed;
+      const { database, clock } = testbed.server;
       const watched = await IdempotencyTestbed.start(kind, {
         database,
         clock,

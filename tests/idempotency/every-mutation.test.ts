@@ -226,7 +226,7 @@ for (const kind of databaseKinds) {
     let there: Testbed;
     before(async () => {
       testbed = await IdempotencyTestbed.start(kind);
-      const { database, clock } = testbed.testbed;
+      const { database, clock } = testbed.server;
       there = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
@@ -239,9 +239,9 @@ for (const kind of databaseKinds) {
         const { input, authToken } = await prepare(testbed);
         const here = { key: randomUUID(), ...(authToken && { authToken }) };
         const send = (at: Testbed) => testbed.mutateWithKey<unknown>(name, input, selection, { ...here, at });
-        const [first, ...others] = await Promise.all([testbed.testbed, there, testbed.testbed].map(send));
+        const [first, ...others] = await Promise.all([testbed.server, there, testbed.server].map(send));
         const cursor = await testbed.readCursor();
-        for (const at of [testbed.testbed, there]) others.push(await send(at));
+        for (const at of [testbed.server, there]) others.push(await send(at));
         for (const response of others) assert.deepEqual(response, first);
         if (other === 'any') return;
         const refused = await testbed.mutateRefusedWithKey(

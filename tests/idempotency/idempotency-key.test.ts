@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     const create = (name: string, key: string) =>
       testbed.mutateWithKey<WithFolder>('createFolder', { name }, folderSelection, { key });
     const readStoredResults = async () =>
-      (await withDatabase(testbed.testbed.database.url, async (database) => database.all(results, {}))).map(
+      (await withDatabase(testbed.server.database.url, async (database) => database.all(results, {}))).map(
         ({ result }) => result,
       );
 
@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
       await testbed.mutateWithKey('createUser', { username: 'private person', password }, 'user{id}', {
         key,
       });
-      const done = JSON.stringify((await readEverything(testbed.testbed.database.url))['idempotency_keys']);
+      const done = JSON.stringify((await readEverything(testbed.server.database.url))['idempotency_keys']);
       for (const text of [key, password, 'rivate']) assert.ok(!done.includes(text), text);
       const isPlain = (value: unknown): boolean => {
         if (typeof value === 'string') return /^[\da-f-]{36}$/.test(value);
@@ -217,7 +217,7 @@ for (const kind of databaseKinds) {
         'idempotency-key': key,
       };
       const query = 'mutation{createFolder(input: {name: "By event"}){folder{id} cursor}}';
-      const send = () => testbed.testbed.postRaw('/graphql', JSON.stringify({ query }), headers);
+      const send = () => testbed.server.postRaw('/graphql', JSON.stringify({ query }), headers);
       const first = await send();
       assert.match(first.text, /^event: next\ndata: \{"data":\{"createFolder":\{"folder"/);
       assert.equal((await send()).text, first.text);
@@ -264,7 +264,7 @@ for (const kind of databaseKinds) {
       const database = await kind.createForServer();
       const key = randomUUID();
       let testbed = await IdempotencyTestbed.start(kind, { database });
-      const { clock } = testbed.testbed;
+      const { clock } = testbed.server;
       const create = () =>
         testbed.executeWithKey(
           `mutation{createFolder(input: {name: "Kept"}){${folderSelection}}}`,
@@ -277,11 +277,11 @@ for (const kind of databaseKinds) {
         testbed = await IdempotencyTestbed.start(kind, { database, clock });
         assert.deepEqual(await create(), first);
         clock.advanceSeconds(24 * 3600 - 1);
-        await testbed.testbed.purge();
-        ({ authToken: testbed.authToken } = await testbed.testbed.logIn(administrator));
+        await testbed.server.purge();
+        ({ authToken: testbed.authToken } = await testbed.server.logIn(administrator));
         assert.deepEqual(await create(), first);
         clock.advanceSeconds(1);
-        await testbed.testbed.purge();
+        await testbed.server.purge();
         assert.equal((await create()).errors![0]!.extensions.code, 'CONFLICT');
         assert.deepEqual((await readEverything(database.url))['idempotency_keys'], []);
       } finally {
@@ -295,7 +295,7 @@ for (const kind of databaseKinds) {
 describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
   test('lets a client repeat a committed change if the server could not read the response', async () => {
     const testbed = await IdempotencyTestbed.start(postgres, { settings: { DATABASE_TIMEOUT_SECONDS: '2' } });
-    const other = new pg.Client({ connectionString: testbed.testbed.database.url });
+    const other = new pg.Client({ connectionString: testbed.server.database.url });
     await other.connect();
     try {
       const key = randomUUID();

@@ -23,7 +23,7 @@ export class IdempotencyTestbed extends PeopleTestbed {
   }
 
   send(query: string, variables: Variables, options: KeyedOptions = {}): Promise<TestResponse> {
-    const { key = randomUUID(), authToken = this.authToken, at = this.testbed } = options;
+    const { key = randomUUID(), authToken = this.authToken, at = this.server } = options;
     return at.postRaw('/graphql', JSON.stringify({ query, variables }), {
       'content-type': 'application/json',
       authorization: `Bearer ${authToken}`,

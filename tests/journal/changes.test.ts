@@ -198,14 +198,14 @@ for (const kind of databaseKinds) {
       'the folder of their grant is deleted and purged': async (ids: Ids) => {
         await tree.delete(ids.granted);
         await tree.advanceDays(31);
-        await tree.testbed.purge();
+        await tree.server.purge();
       },
     })) {
       test(`report RESYNC to a viewer after ${name}`, async () => {
         const ids = await createGrants(name);
         const start = await readCursor(ids.authToken);
         await change(ids);
-        const { authToken } = await tree.testbed.logIn(ids.credentials);
+        const { authToken } = await tree.server.logIn(ids.credentials);
         assert.deepEqual(summarize(await changes({ after: start }, authToken)), [['RESYNC', null]]);
       });
     }
@@ -235,7 +235,7 @@ for (const kind of databaseKinds) {
       await tree.mutate('addToGroup', { groupId: group.id, userIds: [user.id] });
       await tree.mutate('grantAccess', { folderId: granted, userId: user.id, level: 'READ' });
       await tree.mutate('grantAccess', { folderId: elsewhere, groupId: group.id, level: 'READ' });
-      const { authToken } = await tree.testbed.logIn(credentials);
+      const { authToken } = await tree.server.logIn(credentials);
       return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
     }
 
@@ -271,7 +271,7 @@ for (const kind of databaseKinds) {
         await own.create('Forgotten');
         await own.advanceDays(1);
         const id = await own.create('Kept');
-        await own.testbed.purge();
+        await own.server.purge();
         assert.deepEqual(summarize(await readChanges()), [['CREATE', id]]);
         assert.deepEqual(summarize(await readChanges(cursor)), [['RESYNC', null]]);
       } finally {

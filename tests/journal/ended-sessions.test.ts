@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       people = await PeopleTestbed.start(kind);
-      const { database, clock } = people.testbed;
+      const { database, clock } = people.server;
       otherNode = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       },
       'of a user who was deleted': () => people.mutate('deleteUser', { id: person.id }),
       'revoked after it was logged out': async () => {
-        await people.testbed.post('/logout', {}, tokens.authToken);
+        await people.server.post('/logout', {}, tokens.authToken);
         await people.mutate('revokeSessions', { userId: person.id });
       },
     };
@@ -69,24 +69,24 @@ for (const kind of databaseKinds) {
       test(`invalidate a token ${name}: immediately on this node, and soon on the other`, async () => {
         person = await people.createUser();
         tokens = await people.logIn(person);
-        assert.deepEqual(await outcome(people.testbed, tokens), good);
+        assert.deepEqual(await outcome(people.server, tokens), good);
         assert.deepEqual(await outcome(otherNode, tokens), good);
         await end();
-        assert.deepEqual(await outcome(people.testbed, tokens), bad);
+        assert.deepEqual(await outcome(people.server, tokens), bad);
         await eventually(async () => assert.deepEqual(await outcome(otherNode, tokens), bad));
-        const response = await people.testbed.query('{__typename}', tokens.authToken);
+        const response = await people.server.query('{__typename}', tokens.authToken);
         assert.equal(response.headers.get('token-expired'), null);
         assert.match(response.headers.get('www-authenticate') ?? '', /invalid_token/);
-        assert.equal((await people.testbed.post('/logout', {}, tokens.authToken)).status, 401);
+        assert.equal((await people.server.post('/logout', {}, tokens.authToken)).status, 401);
       });
     }
 
     test('do not include a session after a plain logout, which keeps its auth token valid', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
-      await people.testbed.post('/logout', {}, tokens.authToken);
-      assert.deepEqual(await outcome(people.testbed, tokens), good);
-      assert.equal((await people.testbed.refresh(tokens)).status, 401);
+      await people.server.post('/logout', {}, tokens.authToken);
+      assert.deepEqual(await outcome(people.server, tokens), good);
+      assert.equal((await people.server.refresh(tokens)).status, 401);
     });
 
     test('do not affect the session that ends all others, or other users', async () => {
@@ -95,24 +95,24 @@ for (const kind of databaseKinds) {
       const theirs = await people.logIn(stranger);
       tokens = await people.logIn(person);
       await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', tokens.authToken);
-      assert.deepEqual(await outcome(people.testbed, tokens), good);
-      assert.deepEqual(await outcome(people.testbed, theirs), good);
-      assert.equal((await people.testbed.refresh(tokens)).status, 200);
+      assert.deepEqual(await outcome(people.server, tokens), good);
+      assert.deepEqual(await outcome(people.server, theirs), good);
+      assert.equal((await people.server.refresh(tokens)).status, 200);
     });
 
     test('include the session of a replayed refresh token, with its auth token', async () => {
       person = await people.createUser();
       const stolen = await people.logIn(person);
-      tokens = (await people.testbed.refresh(stolen)).json<LoginResponse>();
-      people.testbed.clock.advanceSeconds(61);
-      assert.equal((await people.testbed.refresh(stolen)).status, 401);
-      assert.deepEqual(await outcome(people.testbed, tokens), bad);
+      tokens = (await people.server.refresh(stolen)).json<LoginResponse>();
+      people.server.clock.advanceSeconds(61);
+      assert.equal((await people.server.refresh(stolen)).status, 401);
+      assert.deepEqual(await outcome(people.server, tokens), bad);
     });
 
     test('are detected by a node that did not read their journal entries before these were pruned', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
-      const { database, clock } = people.testbed;
+      const { database, clock } = people.server;
       const now = clock.now();
       await withDatabase(database.url, async (elsewhere) => {
         await elsewhere.transaction(async (transaction) => {
@@ -124,14 +124,14 @@ for (const kind of databaseKinds) {
         });
         await pruneJournal(elsewhere, now, { journalDays: 90, journalEntries: 1_000 });
       });
-      await eventually(async () => assert.deepEqual(await outcome(people.testbed, tokens), bad));
+      await eventually(async () => assert.deepEqual(await outcome(people.server, tokens), bad));
     });
 
     test('include the sessions of a deleted user on a node that starts after the journal was pruned', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.mutate('deleteUser', { id: person.id });
-      const { database, clock } = people.testbed;
+      const { database, clock } = people.server;
       await withDatabase(database.url, async (elsewhere) => {
         await pruneJournal(elsewhere, clock.now(), { journalDays: 90, journalEntries: 0 });
       });
@@ -147,13 +147,13 @@ for (const kind of databaseKinds) {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.mutate('revokeSessions', { userId: person.id });
-      people.testbed.clock.advanceSeconds(300);
-      await people.testbed.purge();
-      const { database, clock } = people.testbed;
+      people.server.clock.advanceSeconds(300);
+      await people.server.purge();
+      const { database, clock } = people.server;
       const late = await Testbed.start(kind, { database, clock });
       try {
         assert.deepEqual(await outcome(late, tokens), bad);
-        assert.deepEqual(await outcome(people.testbed, tokens), bad);
+        assert.deepEqual(await outcome(people.server, tokens), bad);
       } finally {
         await late.stop();
       }
@@ -167,10 +167,10 @@ for (const kind of databaseKinds) {
     try {
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
-      people.testbed.clock.advanceSeconds(5);
-      assert.equal((await people.testbed.query('{__typename}', authToken)).status, 200);
+      people.server.clock.advanceSeconds(5);
+      assert.equal((await people.server.query('{__typename}', authToken)).status, 200);
       await people.mutate('revokeSessions', { userId: person.id });
-      assert.equal((await people.testbed.query('{__typename}', authToken)).status, 401);
+      assert.equal((await people.server.query('{__typename}', authToken)).status, 401);
     } finally {
       await people.stop();
     }

@@ -23,14 +23,14 @@ for (const kind of databaseKinds) {
       await tree.advanceDays(1);
       const id = await tree.create('Young');
       await tree.advanceDays(1.5);
-      await tree.testbed.purge();
+      await tree.server.purge();
       const { journal } = await tree.query<JournalData>(journalQuery);
       assert.deepEqual(
         journal.items.map((entry) => entry.folderId),
         [id],
       );
       await tree.advanceDays(1);
-      await tree.testbed.purge();
+      await tree.server.purge();
       assert.equal((await tree.query<JournalData>(journalQuery)).journal.totalCount, 0);
       await tree.create('New');
       const [entry] = (await tree.query<JournalData>(journalQuery)).journal.items;
@@ -43,8 +43,8 @@ for (const kind of databaseKinds) {
   test(`continues the journal numbers in a second process that uses the same database, on ${kind.name}`, async () => {
     const first = await TreeTestbed.start(kind);
     const testbed = await Testbed.start(kind, {
-      database: first.testbed.database,
-      clock: first.testbed.clock,
+      database: first.server.database,
+      clock: first.server.clock,
     });
     try {
       const second = new TreeTestbed(testbed, first.authToken);

@@ -85,7 +85,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(created[1]!.ancestorIds, [rootId, hall]);
       assert.deepEqual(created[1]!.after, { name: 'Desk' });
       assert.equal(created[1]!.by?.username, administrator.username);
-      assert.equal(created[1]!.at, new Date(tree.testbed.clock.now()).toISOString());
+      assert.equal(created[1]!.at, new Date(tree.server.clock.now()).toISOString());
 
       const description = 'long '.repeat(200);
       const [updated] = await recordEntries(() =>
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
         await own.delete(id);
         await own.mutate('updateFolder', { id: other, name: 'Later' });
         await own.advanceDays(31);
-        await own.testbed.purge();
+        await own.server.purge();
         await own.mutate('updateFolder', { id: await own.idOf('/'), name: 'Everything' });
         const { journal } = await own.query<{ journal: Page }>(journalPage);
         const paths = journal.items
@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
         await own.mutate('restoreFolder', { id, name: 'Barn' });
         await own.delete(id);
         await own.advanceDays(31);
-        await own.testbed.purge();
+        await own.server.purge();
         const { journal } = await own.query<{ journal: Page }>(journalPage, { filter: { folderId: id } });
         assert.deepEqual(listKinds(journal.items.toReversed()), [
           'CREATE_FOLDER',
@@ -272,9 +272,9 @@ for (const kind of databaseKinds) {
         credentials,
         'user{id}',
       );
-      await tree.testbed.logIn(credentials);
+      await tree.server.logIn(credentials);
       const entries = await recordEntries(async () => {
-        await tree.testbed.post('/logout', {}, (await tree.testbed.logIn(credentials)).authToken);
+        await tree.server.post('/logout', {}, (await tree.server.logIn(credentials)).authToken);
         await tree.mutate('revokeSessions', { userId: person.id });
       });
       assert.deepEqual(
@@ -332,13 +332,13 @@ for (const kind of databaseKinds) {
     test('can be filtered by user, kind, folder and time, in pages', async () => {
       const folderId = await tree.create('Found');
       const person = await tree.person({ [folderId]: 'WRITE' });
-      tree.testbed.clock.advanceSeconds(60);
-      const noon = new Date(tree.testbed.clock.now()).toISOString();
+      tree.server.clock.advanceSeconds(60);
+      const noon = new Date(tree.server.clock.now()).toISOString();
       for (const title of ['one', 'two', 'three']) {
         await tree.mutate('updateFolder', { id: folderId, title }, '__typename', person.authToken);
       }
-      tree.testbed.clock.advanceSeconds(60);
-      const later = new Date(tree.testbed.clock.now()).toISOString();
+      tree.server.clock.advanceSeconds(60);
+      const later = new Date(tree.server.clock.now()).toISOString();
       await tree.mutate('updateFolder', { id: folderId, title: 'four' });
 
       const titles = async (filter: Variables) =>
@@ -389,7 +389,7 @@ for (const kind of databaseKinds) {
         );
         await tree.query(`mutation{${mutations.join(' ')}}`);
       }
-      await tree.testbed.purge();
+      await tree.server.purge();
       const { items, totalCount } = await page({ first: 1000 });
       assert.equal(totalCount, 1000);
       assert.equal(items[0]!.number, start + 13 * 80);

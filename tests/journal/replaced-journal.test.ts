@@ -30,17 +30,17 @@ for (const kind of databaseKinds) {
       [here, there] = [await start(), await start()];
     });
     after(async () => {
-      for (const { testbed } of [here, there]) await testbed.stop();
+      for (const { server } of [here, there]) await server.stop();
       await stored.remove();
     });
 
     test('is read again without gaps, and subscribers get RESYNC', async () => {
       const eve = { username: 'eve', password: 'walnut cabin orchard' };
       const { user } = await here.mutate<{ user: { id: string } }>('createUser', eve, 'user{id}');
-      const { authToken } = await here.testbed.logIn(eve);
+      const { authToken } = await here.server.logIn(eve);
       for (const name of ['a', 'b', 'c', 'd', 'e']) await here.mutate('createFolder', { name });
       const { cursor } = await here.query<{ cursor: string }>('{cursor}');
-      const socket = await SocketClient.connect(here.testbed.url, here.authToken);
+      const socket = await SocketClient.connect(here.server.url, here.authToken);
       const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       socket.start('1', watch, { after: cursor });
       await here.mutate('createFolder', { name: 'sent' });
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
         }),
       );
       await there.mutate('updateUser', { id: user.id, isDisabled: true });
-      while ((await here.testbed.query('{folder{name}}', authToken)).status !== 401);
+      while ((await here.server.query('{folder{name}}', authToken)).status !== 401);
       assert.match(JSON.stringify((await socket.next()).payload), /RESYNC/);
       await there.mutate('createFolder', { name: 'after that' });
       for (;;) {

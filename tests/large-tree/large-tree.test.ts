@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     before(async () => {
       small = await createEstateOn(kind, 1_000);
       large = await createEstateOn(kind, 20_000);
-      await updateStatistics(kind, large.people.testbed.database.url);
+      await updateStatistics(kind, large.people.server.database.url);
     });
     after(async () => {
       await small.people.stop();
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
           assert.deepEqual(shapeOf(answer), shapeOf(expected.answer));
           assert.deepEqual(statements, expected.statements);
           for (const statement of new Set(statements)) {
-            const { scans } = await readPlan(kind, large.people.testbed.database.url, statement);
+            const { scans } = await readPlan(kind, large.people.server.database.url, statement);
             assert.deepEqual(scans, [], statement);
           }
         });
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
       test(`use the index of ${order} for a page in that order, without sorting`, async () => {
         const { statements } = await run(large, scenarios[index]!, 0);
         const choosing = statements.find((text) => /parent_id = (each\.value|\?)/.test(text))!;
-        const { choice } = await readPlan(kind, large.people.testbed.database.url, choosing);
+        const { choice } = await readPlan(kind, large.people.server.database.url, choosing);
         assert.deepEqual(choice, [indexOfOrder[order]]);
       });
     }

@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
       after: string,
       protocol = protocols[0]!,
     ): Promise<Watcher> => {
-      const client = await SocketClient.connect(people.testbed.url, authToken, { protocols: [protocol] });
+      const client = await SocketClient.connect(people.server.url, authToken, { protocols: [protocol] });
       client.start('watch', watching, { after });
       return { client, user };
     };
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
       const cursor = await readCursor();
       const ids = Array.from({ length: 100 }, (_, index) => `watch ${index}`);
       const clients = await Promise.all(
-        Array.from({ length: 5 }, () => SocketClient.connect(people.testbed.url, authToken)),
+        Array.from({ length: 5 }, () => SocketClient.connect(people.server.url, authToken)),
       );
       for (const client of clients) for (const id of ids) client.start(id, watching, { after: cursor });
       const stranger = await watch({ user, authToken: (await people.logIn(user)).authToken }, cursor);

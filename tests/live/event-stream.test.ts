@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     after(() => people.stop());
 
     const open = (body: unknown, headers: Record<string, string> = {}) =>
-      EventClient.open(people.testbed.url, body, {
+      EventClient.open(people.server.url, body, {
         authorization: `Bearer ${people.authToken}`,
         ...headers,
       });
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
         const abort = new AbortController();
         const parameters = new URLSearchParams({ query, variables: JSON.stringify(variables) });
         const headers = { accept: eventStream, authorization: `Bearer ${people.authToken}` };
-        const url = `${people.testbed.url}/graphql?${parameters.toString()}`;
+        const url = `${people.server.url}/graphql?${parameters.toString()}`;
         return new EventClient(await fetch(url, { headers, signal: abort.signal }), abort);
       };
       assert.equal((await (await get('{folder{name}}')).readRest()).length, 2);
@@ -136,8 +136,8 @@ for (const kind of databaseKinds) {
 
     test('reports an expired token and completes the stream', async () => {
       const client = await watchFromNow();
-      people.testbed.clock.advanceSeconds(600);
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.server.clock.advanceSeconds(600);
+      people.authToken = (await people.server.logIn()).authToken;
       const [next, ...more] = await client.readRest();
       const { errors } = next!.data as { errors: { message: string; extensions: object }[] };
       assert.equal(errors.length, 1);
@@ -162,7 +162,7 @@ for (const kind of databaseKinds) {
 
     test('serves a subscription and a query to the published client graphql-sse', async () => {
       const client = createClient({
-        url: `${people.testbed.url}/graphql`,
+        url: `${people.server.url}/graphql`,
         headers: () => ({ authorization: `Bearer ${people.authToken}` }),
         retryAttempts: 0,
       });

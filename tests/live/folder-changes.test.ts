@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
     });
 
     const connect = async (authToken = tree.authToken) => {
-      const client = await SocketClient.connect(tree.testbed.url, authToken);
+      const client = await SocketClient.connect(tree.server.url, authToken);
       opened.push(client);
       return client;
     };

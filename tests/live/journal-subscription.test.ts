@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     /** Reads the cursor before it connects, so that the subscription misses no later entry. */
     const listen = async (variables: Record<string, unknown> = {}, authToken = tree.authToken) => {
       const after = variables['after'] ?? (await readCursor());
-      const client = await SocketClient.connect(tree.testbed.url, authToken);
+      const client = await SocketClient.connect(tree.server.url, authToken);
       opened.push(client);
       client.start('1', subscription, { ...variables, after });
       return client;
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
       const count = async () =>
         (await tree.query<ActivityData>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
       const before = await count();
-      const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
+      const client = await SocketClient.connect(tree.server.url, tree.authToken);
       opened.push(client);
       client.start('1', subscription);
       await eventually(async () => (await count()) === before + 1, 'the subscription has started');

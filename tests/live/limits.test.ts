@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
     after(() => people.stop());
 
     const stream = (authToken: string, signal: AbortSignal) =>
-      fetch(`${people.testbed.url}/graphql`, {
+      fetch(`${people.server.url}/graphql`, {
         method: 'POST',
         signal,
         headers: {
@@ -34,14 +34,14 @@ for (const kind of databaseKinds) {
       test(`limits the number of ${protocol} sockets of a user, and not those of other users`, async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
-        const open = () => SocketClient.connect(people.testbed.url, authToken, { protocols: [protocol] });
+        const open = () => SocketClient.connect(people.server.url, authToken, { protocols: [protocol] });
         const sockets = [await open(), await open(), await open()];
-        const fourth = await SocketClient.open(people.testbed.url, { protocols: [protocol] });
+        const fourth = await SocketClient.open(people.server.url, { protocols: [protocol] });
         fourth.init(authToken);
         const { code, reason } = await fourth.closed();
         assert.equal(code, 1013);
         assert.match(reason, /You have 3 open sockets and event streams/);
-        const other = await SocketClient.connect(people.testbed.url, people.authToken);
+        const other = await SocketClient.connect(people.server.url, people.authToken);
         await sockets.pop()!.close();
         sockets.push(await open());
         await Promise.all([...sockets, other].map((socket) => socket.close()));
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       assert.ok(refused.headers.get('retry-after'));
       assert.match(await refused.text(), /UNAVAILABLE/);
       // Queries do not count as connections.
-      assert.equal((await people.testbed.query('{__typename}', authToken)).status, 200);
+      assert.equal((await people.server.query('{__typename}', authToken)).status, 200);
       assert.deepEqual(
         opened.map(({ status }) => status),
         [200, 200, 200],
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     });
 
     test('answers an invalid upgrade request and closes the connection, even if the client keeps its end open', async () => {
-      const { hostname, port } = new URL(people.testbed.url);
+      const { hostname, port } = new URL(people.server.url);
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
       socket.write(
         [

@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
 
 /** Returns the changes read before the cut. After a reconnect, the server sends the later ones again. */
 async function followUntilCut(tree: TreeTestbed, cursor: string, count: number): Promise<Change[]> {
-  const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
+  const client = await SocketClient.connect(tree.server.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
   const received: Change[] = [];
   while (received.length < count) received.push(readChange(await client.next()));
@@ -76,7 +76,7 @@ async function followUntilCut(tree: TreeTestbed, cursor: string, count: number):
 
 async function followTo(tree: TreeTestbed, cursor: string, last: string): Promise<Change[]> {
   if (cursor === last) return [];
-  const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
+  const client = await SocketClient.connect(tree.server.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
   const received: Change[] = [];
   while (received.at(-1)?.cursor !== last) received.push(readChange(await client.next()));

@@ -70,7 +70,7 @@ export class SubscribingProgram {
   }
 
   async refresh(): Promise<void> {
-    this.#tokens = (await this.#server.testbed.refresh(this.#tokens)).json<LoginResponse>();
+    this.#tokens = (await this.#server.server.refresh(this.#tokens)).json<LoginResponse>();
     this.#isTokenOld = false;
   }
 

@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       here = await PeopleTestbed.start(kind);
-      const { database, clock } = here.testbed;
+      const { database, clock } = here.server;
       there = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
@@ -176,11 +176,11 @@ for (const kind of databaseKinds) {
 
     test('keep the auth token and the socket of a logged-out session valid until expiry', async () => {
       const { client, authToken } = await connect();
-      assert.equal((await here.testbed.post('/logout', {}, authToken)).status, 204);
+      assert.equal((await here.server.post('/logout', {}, authToken)).status, 204);
       client.start('3', '{folder{name}}');
       assert.equal((await client.next()).type, 'next');
       await client.next();
-      here.testbed.clock.advanceSeconds(600);
+      here.server.clock.advanceSeconds(600);
       for (;;) {
         const frame = await client.next().catch(() => undefined);
         if (!frame) break;

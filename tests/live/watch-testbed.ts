@@ -30,7 +30,7 @@ export class WatchTestbed extends PeopleTestbed {
   }
 
   get socketUrl(): string {
-    return `${this.testbed.url.replace(/^http/, 'ws')}/graphql`;
+    return `${this.server.url.replace(/^http/, 'ws')}/graphql`;
   }
 
   /** Creates a user who sees every folder. */
@@ -46,11 +46,11 @@ export class WatchTestbed extends PeopleTestbed {
 
   /** Also logs the writer in again, because its token may have expired. */
   async advance(seconds: number): Promise<void> {
-    this.testbed.clock.advanceSeconds(seconds);
-    ({ authToken: this.authToken } = await this.testbed.logIn());
+    this.server.clock.advanceSeconds(seconds);
+    ({ authToken: this.authToken } = await this.server.logIn());
   }
 
   timeIn(seconds: number): string {
-    return new Date(this.testbed.clock.now() + seconds * 1000).toISOString();
+    return new Date(this.server.clock.now() + seconds * 1000).toISOString();
   }
 }

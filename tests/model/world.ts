@@ -38,7 +38,7 @@ export class World {
     });
     const created = [await people.createUser(), await people.createUser(), await people.createUser()];
     const groupIds = [await people.createGroup('first'), await people.createGroup('second')];
-    const administrator = await people.testbed.logIn();
+    const administrator = await people.server.logIn();
     const { folder, viewer } = await people.query<{
       folder: { id: string; name: string; createdAt: string };
       viewer: { user: { id: string; username: string } };
@@ -53,7 +53,7 @@ export class World {
       ],
       groups: groupIds.map((id) => ({ id, memberIds: new Set<string>() })),
       trashDays,
-      now: people.testbed.clock.now(),
+      now: people.server.clock.now(),
     });
     return new World(people, tokens, model);
   }
@@ -79,20 +79,20 @@ export class World {
 
   /** Advances the clock of server and model, and refreshes auth tokens that expire. */
   async wait(seconds: number): Promise<void> {
-    const { testbed } = this.#people;
-    testbed.clock.advanceSeconds(seconds);
-    this.model.now = testbed.clock.now();
+    const { server } = this.#people;
+    server.clock.advanceSeconds(seconds);
+    this.model.now = server.clock.now();
     for (const [userId, tokens] of this.#tokens) {
       const { exp } = JSON.parse(Buffer.from(tokens.authToken.split('.')[1]!, 'base64url').toString()) as {
         exp: number;
       };
       if (this.model.now < (exp - 1) * 1000) continue;
-      this.#tokens.set(userId, (await testbed.refresh(tokens)).json<LoginResponse>());
+      this.#tokens.set(userId, (await server.refresh(tokens)).json<LoginResponse>());
     }
   }
 
   async purge(): Promise<void> {
-    await this.#people.testbed.purge();
+    await this.#people.server.purge();
   }
 
   async execute(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
@@ -100,7 +100,7 @@ export class World {
     const { authToken } = this.#tokens.get(actor.id)!;
     const body = await post(
       this.#agent,
-      this.#people.testbed.url,
+      this.#people.server.url,
       authToken,
       JSON.stringify({ query, variables }),
     );

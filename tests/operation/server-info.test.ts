@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
       assert.ok(databaseBytes > 10_000 && Number.isInteger(databaseBytes), String(databaseBytes));
       if (server.database.kind === 'SQLITE') assert.ok(freeDiskBytes! > 0);
       else assert.equal(freeDiskBytes, null);
-      const scraped = await Scrape.of(tree.testbed.metricsUrl!);
+      const scraped = await Scrape.of(tree.server.metricsUrl!);
       assert.equal(scraped.number(catalog.folders.name), 3);
       assert.equal(scraped.number(catalog.users.name), 1);
       assert.equal(scraped.number(catalog.databaseSize.name), databaseBytes);
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
       const { database, health, ...rest } = server;
       assert.deepEqual(rest, {
         version: '0.0.0-test',
-        startedAt: new Date(tree.testbed.clock.now()).toISOString(),
+        startedAt: new Date(tree.server.clock.now()).toISOString(),
         node: hostname(),
       });
       const { schemaVersion, ...stored } = database as { schemaVersion: number };
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(read('MASTER_KEY'), [null, 'ENVIRONMENT', 'ESPALIER_MASTER_KEY']);
       const text = JSON.stringify(settings);
       assert.ok(!text.includes(masterKey) && !text.includes(administrator.password));
-      const { password } = new URL(tree.testbed.database.url);
+      const { password } = new URL(tree.server.database.url);
       const [displayedUrl] = read('DATABASE_URL');
       assert.ok(password === '' || !displayedUrl!.includes(password), 'no password in the URL');
     });
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
       const { keys } = (
         await tree.query<Info>('{server{keys{id state createdAt signsFrom neededUntil sealedWith}}}')
       ).server;
-      const { keys: published } = (await tree.testbed.send('GET', '/.well-known/jwks.json')).json<{
+      const { keys: published } = (await tree.server.send('GET', '/.well-known/jwks.json')).json<{
         keys: { kid: string }[];
       }>();
       assert.deepEqual(
@@ -146,11 +146,11 @@ for (const kind of databaseKinds) {
     });
 
     test('contains the recent activity by minute', async () => {
-      tree.testbed.clock.advanceSeconds(120);
-      const at = new Date(Math.floor(tree.testbed.clock.now() / 60_000) * 60_000).toISOString();
-      const tokens = await tree.testbed.logIn();
-      await tree.testbed.logIn({ ...administrator, password: 'wrong horse' });
-      const fresh = (await tree.testbed.refresh(tokens)).json<typeof tokens>();
+      tree.server.clock.advanceSeconds(120);
+      const at = new Date(Math.floor(tree.server.clock.now() / 60_000) * 60_000).toISOString();
+      const tokens = await tree.server.logIn();
+      await tree.server.logIn({ ...administrator, password: 'wrong horse' });
+      const fresh = (await tree.server.refresh(tokens)).json<typeof tokens>();
       const { minutes, liveSessions } = (await tree.query<Info>(`{server{${activity}}}`, {}, fresh.authToken))
         .server.activity;
       assert.equal(minutes.length, 2);
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       const becomes = (...expected: number[]) =>
         eventually(async () => isDeepStrictEqual(await open(), expected), `${expected.join()} are open`);
       await becomes(0, 0);
-      const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
+      const client = await SocketClient.connect(tree.server.url, tree.authToken);
       client.start('1', 'subscription{folderChanges{cursor}}');
       client.start('2', 'subscription{folderChanges{cursor}}');
       await becomes(1, 2);

@@ -113,7 +113,7 @@ for (const kind of databaseKinds) {
 
     test('give rights to users only while these are members, and to no one after the group is deleted', async () => {
       const groupId = await people.createGroup('Managers');
-      await grantManage(people.testbed.database.url, groupId, 'group');
+      await grantManage(people.server.database.url, groupId, 'group');
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
       const mayList = async () => !(await people.execute('{groups{totalCount}}', {}, authToken)).errors;
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
       await people.mutate('addToGroup', membership, 'added');
       await people.mutate('deleteGroup', { id: groupId }, 'deletedGroupId');
       assert.equal(await mayList(), false);
-      assert.equal(await countGrants(people.testbed.database.url, groupId), 0);
+      assert.equal(await countGrants(people.server.database.url, groupId), 0);
     });
   });
 }

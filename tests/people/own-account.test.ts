@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     });
     after(() => people.stop());
 
-    const canRefresh = async (tokens: LoginResponse) => (await people.testbed.refresh(tokens)).status === 200;
+    const canRefresh = async (tokens: LoginResponse) => (await people.server.refresh(tokens)).status === 200;
     const readSessions = async ({ authToken }: LoginResponse) =>
       (await people.query<{ viewer: { sessions: { items: SessionView[] } } }>(ownSessions, {}, authToken))
         .viewer.sessions.items;
@@ -49,11 +49,7 @@ for (const kind of databaseKinds) {
       (await readSessions(tokens)).find(({ isCurrent }) => isCurrent)!.id;
     const logInFrom = async (agent: string, { username, password }: Person) => {
       const headers = { 'content-type': 'application/json', 'user-agent': agent };
-      const response = await people.testbed.postRaw(
-        '/login',
-        JSON.stringify({ username, password }),
-        headers,
-      );
+      const response = await people.server.postRaw('/login', JSON.stringify({ username, password }), headers);
       return response.json<LoginResponse>();
     };
 
@@ -150,11 +146,11 @@ for (const kind of databaseKinds) {
       test('show the device, the address and the last use, the newest login first', async () => {
         const person = await people.createUser();
         const phone = await logInFrom('Phone/1.0', person);
-        people.testbed.clock.advanceSeconds(60);
+        people.server.clock.advanceSeconds(60);
         const laptop = await logInFrom(`Lap\ttop\x85 ${'x'.repeat(300)}`, person);
-        people.testbed.clock.advanceSeconds(60);
+        people.server.clock.advanceSeconds(60);
         const headers = { 'content-type': 'application/json', 'user-agent': 'Phone/2.0' };
-        await people.testbed.postRaw('/login/refresh', JSON.stringify({ refreshToken: phone.refreshToken }), {
+        await people.server.postRaw('/login/refresh', JSON.stringify({ refreshToken: phone.refreshToken }), {
           ...headers,
           authorization: `Bearer ${phone.authToken}`,
         });
@@ -174,10 +170,10 @@ for (const kind of databaseKinds) {
 
       test('show the address sent by a trusted proxy, if it is valid', async () => {
         const proxied = await PeopleTestbed.start(kind, { settings: { TRUST_PROXY: 'true' } });
-        const { testbed } = proxied;
+        const { server } = proxied;
         const addressFor = async (forwarded: string) => {
           const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded };
-          const login = await testbed.postRaw('/login', JSON.stringify(administrator), headers);
+          const login = await server.postRaw('/login', JSON.stringify(administrator), headers);
           const { authToken } = login.json<LoginResponse>();
           return proxied.query('{viewer{session{address}}}', {}, authToken);
         };
@@ -191,11 +187,11 @@ for (const kind of databaseKinds) {
       test('are not listed after they ended or expired', async () => {
         const person = await people.createUser();
         const gone = await people.logIn(person);
-        await people.testbed.post('/logout', {}, gone.authToken);
+        await people.server.post('/logout', {}, gone.authToken);
         const own = await people.logIn(person);
         assert.equal((await readSessions(own)).length, 1);
         const short = await PeopleTestbed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
-        short.testbed.clock.advanceSeconds(300);
+        short.server.clock.advanceSeconds(300);
         const count = await short.query(
           '{viewer{sessions{totalCount items{id}}} sessions{totalCount items{id}}}',
         );
@@ -256,7 +252,7 @@ for (const kind of databaseKinds) {
         const ids: string[] = [];
         for (let count = 0; count < 5; count++) {
           // Pairs of sessions start at the same time, so their ids decide the order.
-          if (count % 2) people.testbed.clock.advanceSeconds(1);
+          if (count % 2) people.server.clock.advanceSeconds(1);
           ids.unshift(await idOf(await people.logIn(person)));
         }
         const page = async (variables: Record<string, unknown>) =>
@@ -284,7 +280,7 @@ for (const kind of databaseKinds) {
       const tokens = await people.logIn(person);
       const texts: string[] = [];
       const send = async (query: string, variables: Record<string, unknown>, authToken: string) =>
-        void texts.push((await people.testbed.query(query, authToken, variables)).text);
+        void texts.push((await people.server.query(query, authToken, variables)).text);
       const change = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
       const input = { oldPassword: person.password, newPassword: 'secret walnut two' };
       await send(change, { input: { ...input, oldPassword: 'secret walnut none' } }, tokens.authToken);
@@ -293,7 +289,7 @@ for (const kind of databaseKinds) {
       const reset = 'mutation($input: ResetPasswordInput!){resetPassword(input: $input){endedSessions}}';
       await send(reset, { input: { userId: person.id, password: 'secret walnut three' } }, people.authToken);
       await send('{users{items{id username sessions{items{id agent address}}}}}', {}, people.authToken);
-      const everything = [...texts, ...people.testbed.logLines].join('\n');
+      const everything = [...texts, ...people.server.logLines].join('\n');
       for (const secret of [
         'secret walnut',
         '$argon2',

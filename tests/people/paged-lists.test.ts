@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       people = await PeopleTestbed.start(kind);
       person = await people.createUser({ username: 'paula' });
       for (let count = 0; count < 7; count++) {
-        people.testbed.clock.advanceSeconds(1);
+        people.server.clock.advanceSeconds(1);
         own = await people.logIn(person);
         const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(
           '{viewer{session{id}}}',
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
       topId = await createFolder('Top');
       folderId = await createFolder('Inside', topId);
       for (let count = 1; count <= 7; count++) {
-        people.testbed.clock.advanceSeconds(1);
+        people.server.clock.advanceSeconds(1);
         const id = await people.createGroup(`Team ${count}`);
         groupIds.push(id);
         await people.mutate('addToGroup', { groupId: id, userIds: [person.id] });
@@ -226,7 +226,7 @@ for (const kind of databaseKinds) {
       const crowded = await createFolder('Crowded');
       const everyone = await people.createGroup('Everyone');
       await people.mutate('grantAccess', { folderId: crowded, groupId: everyone, level: 'READ' });
-      const names = await insertMembers(people.testbed.database.url, everyone, 3_000);
+      const names = await insertMembers(people.server.database.url, everyone, 3_000);
       const read = async (first: number, from: string | null) => {
         const query = `query($after: String){folder(id: "${crowded}"){effectiveAccess(first: ${first}, after: $after){
           totalCount items{user{username}} pageInfo{endCursor hasNextPage}}}}`;
@@ -246,7 +246,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(found, ['admin', ...names]);
       const small = await PeopleTestbed.start(kind, {
         settings: { MAX_SCANNED: '1000' },
-        database: people.testbed.database,
+        database: people.server.database,
       });
       t.after(() => small.stop());
       const list = `{folder(id: "${crowded}"){effectiveAccess(first: 10){SELECTED}}}`;
@@ -274,7 +274,7 @@ for (const kind of databaseKinds) {
     test('are charged by their requested size if a query reads many users', async () => {
       const small = await PeopleTestbed.start(kind, {
         settings: { MAX_FOLDERS: '12' },
-        database: people.testbed.database,
+        database: people.server.database,
       });
       const list = (first: number) => `{users(first: 9){items{sessions(first: ${first}){items{id}}}}}`;
       assert.equal((await small.execute(list(1))).errors, undefined);

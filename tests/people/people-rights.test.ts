@@ -103,7 +103,7 @@ for (const kind of databaseKinds) {
       const manager = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Found');
-      await grantManage(people.testbed.database.url, manager.id, 'user');
+      await grantManage(people.server.database.url, manager.id, 'user');
       const { authToken } = await people.logIn(manager);
       const found = await people.execute<{ user: Record<string, unknown>; group: unknown }>(
         `query($username: String, $id: ID){user(username: $username){${details}} group(id: $id){name members{totalCount}}}`,

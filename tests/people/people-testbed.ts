@@ -45,7 +45,7 @@ export class PeopleTestbed extends GraphTestbed {
   }
 
   async logIn({ username, password }: Person): Promise<LoginResponse> {
-    return this.testbed.logIn({ username, password });
+    return this.server.logIn({ username, password });
   }
 
   /** Returns the status of a query, of a refresh and of a login. */
@@ -54,9 +54,9 @@ export class PeopleTestbed extends GraphTestbed {
     tokens: LoginResponse,
   ): Promise<{ graph: number; refresh: number; login: number }> {
     return {
-      graph: (await this.testbed.query('{__typename}', tokens.authToken)).status,
-      refresh: (await this.testbed.refresh(tokens)).status,
-      login: (await this.testbed.post('/login', { username: person.username, password: person.password }))
+      graph: (await this.server.query('{__typename}', tokens.authToken)).status,
+      refresh: (await this.server.refresh(tokens)).status,
+      login: (await this.server.post('/login', { username: person.username, password: person.password }))
         .status,
     };
   }

@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
         isDisabled: false,
         groups: { items: [] },
       });
-      assert.equal(createdAt, new Date(people.testbed.clock.now()).toISOString());
+      assert.equal(createdAt, new Date(people.server.clock.now()).toISOString());
       assert.equal(lastLoginAt, createdAt);
       assert.equal((sessions as { items: unknown[] }).items.length, 1);
     });
@@ -197,7 +197,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(disabled, { user: { isDisabled: true, sessions: { items: [], totalCount: 0 } } });
       assert.deepEqual(await people.statuses(person, tokens), { graph: 401, refresh: 401, login: 401 });
       await people.mutate('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
-      assert.equal((await people.testbed.refresh(tokens)).status, 401);
+      assert.equal((await people.server.refresh(tokens)).status, 401);
       assert.ok((await people.logIn(person)).authToken);
     });
 
@@ -206,12 +206,12 @@ for (const kind of databaseKinds) {
       const tokens = await people.logIn(person);
       const groupId = await people.createGroup('Leavers');
       await people.mutate('addToGroup', { groupId, userIds: [person.id] }, 'added');
-      await grantManage(people.testbed.database.url, person.id, 'user');
+      await grantManage(people.server.database.url, person.id, 'user');
       const deleted = await people.mutate('deleteUser', { id: person.id }, 'deletedUserId');
       assert.deepEqual(deleted, { deletedUserId: person.id });
       assert.deepEqual(await people.statuses(person, tokens), { graph: 401, refresh: 401, login: 401 });
       assert.equal(await exists(person), false);
-      assert.equal(await countGrants(people.testbed.database.url, person.id), 0);
+      assert.equal(await countGrants(people.server.database.url, person.id), 0);
       const members = 'query($id: ID){group(id: $id){members{totalCount}}}';
       assert.deepEqual(await people.query(members, { id: groupId }), {
         group: { members: { totalCount: 0 } },

@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
       for (const id of ids) await setFavorite(id);
       await setFavorite(ids[0]!);
       for (const id of [...ids, ids[0]!, ids[0]!]) {
-        people.testbed.clock.advanceSeconds(1);
+        people.server.clock.advanceSeconds(1);
         await visit(id);
       }
       const { favorites, recent } = await readLists();
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
       const id = await createFolder('Kept', parent);
       await grant(id, 'READ');
       await setFavorite(id);
-      people.testbed.clock.advanceSeconds(1);
+      people.server.clock.advanceSeconds(1);
       await visit(id);
       const isListed = async () => {
         const { favorites, recent } = await readLists();
@@ -172,9 +172,9 @@ for (const kind of databaseKinds) {
     });
 
     test('refuse a folder that is purged before it becomes a favorite or is visited', async () => {
-      const now = people.testbed.clock.now();
+      const now = people.server.clock.now();
       const caller = { userId: ann.id, sessionId: ann.id };
-      await withDatabase(people.testbed.database.url, async (database) => {
+      await withDatabase(people.server.database.url, async (database) => {
         // Runs the write while an uncommitted purge removes the folder that the read has found.
         const purging = (id: string): Pick<ChangeRunner<Access>, 'runUnrecorded'> => ({
           async runUnrecorded(_, { write }) {
@@ -233,7 +233,7 @@ for (const kind of databaseKinds) {
       await people.mutate('deleteFolder', { id: ids[5]! });
       await setFavorite(ids[201]!, true, authToken);
       for (const id of ids.slice(100, 125)) {
-        people.testbed.clock.advanceSeconds(1);
+        people.server.clock.advanceSeconds(1);
         await visit(id, authToken);
       }
       const { recent } = await readLists(authToken);
@@ -243,12 +243,12 @@ for (const kind of databaseKinds) {
         const query = `{viewer{recentFolders(first: ${first}){id}}}`;
         assert.match(await people.queryError(query, {}, authToken), /^BAD_INPUT/);
       }
-      const { url } = people.testbed.database;
+      const { url } = people.server.database;
       const countPersonal = async () => (await countRows(url)).personal_folders;
       const count = await countPersonal();
       await people.mutate('deleteFolder', { id: ids[201]! });
       assert.equal(await countPersonal(), count);
-      const later = people.testbed.clock.now() + 2 * 86_400_000;
+      const later = people.server.clock.now() + 2 * 86_400_000;
       await withDatabase(url, (database) => purgeTrash(database, later, 1));
       assert.equal(await countPersonal(), count - 1);
       await people.mutate('deleteUser', { id: bob.id });

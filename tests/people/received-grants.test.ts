@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
         ['/Floor 2/Room 9', 'NONE'],
         ['/Attic', 'READ'],
       ] as const) {
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         await tree.mutate('grantAccess', { folderId: await tree.idOf(path), userId: ann.id, level });
       }
       bert = await tree.person({});
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
     test('are charged by their size if a query reads many users', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_FOLDERS: '6' },
-        database: tree.testbed.database,
+        database: tree.server.database,
       });
       const { errors } = await small.execute(
         `{a: user(username: "${ann.username}"){${grants}} b: user(username: "${ann.username}"){${grants}}}`,

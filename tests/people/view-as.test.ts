@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
     });
 
     const send = (viewToken: string, query: string, authToken?: string): Promise<TestResponse> =>
-      people.testbed.postRaw('/graphql', JSON.stringify({ query }), headersOf(viewToken, authToken));
+      people.server.postRaw('/graphql', JSON.stringify({ query }), headersOf(viewToken, authToken));
 
     const view = async (viewToken: string, query: string) =>
       (await send(viewToken, query)).json<GraphBody<Record<string, unknown>>>();
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
     };
 
     const connect = async (viewToken: unknown, protocol = protocols[0]!) => {
-      const client = await SocketClient.open(people.testbed.url, { protocols: [protocol] });
+      const client = await SocketClient.open(people.server.url, { protocols: [protocol] });
       const authorization = `Bearer ${rootTokens.authToken}`;
       client.send({ type: 'connection_init', payload: { authorization, viewAs: viewToken } });
       return client;
@@ -112,11 +112,11 @@ for (const kind of databaseKinds) {
         '{server{version}}',
         `{user(username: "root"){id isAdministrator}}`,
       ]) {
-        const expected = (await people.testbed.query(query, annToken)).json<GraphBody<unknown>>();
+        const expected = (await people.server.query(query, annToken)).json<GraphBody<unknown>>();
         assert.ok(expected.data !== undefined, query);
         assert.deepEqual(withoutIds(await view(viewToken, query)), withoutIds(expected), query);
         const url = `/graphql?query=${encodeURIComponent(query)}`;
-        const got = await people.testbed.send('GET', url, { headers: headersOf(viewToken) });
+        const got = await people.server.send('GET', url, { headers: headersOf(viewToken) });
         assert.deepEqual(withoutIds(got.json()), withoutIds(expected), query);
       }
     });
@@ -170,16 +170,16 @@ for (const kind of databaseKinds) {
       const several = `query A {__typename} mutation B {${create}}`;
       const body = { query: several, operationName: 'B' };
       const headers = headersOf(administrator);
-      const post = () => people.testbed.postRaw('/graphql', JSON.stringify(body), headers);
+      const post = () => people.server.postRaw('/graphql', JSON.stringify(body), headers);
       assert.deepEqual(codesOf((await post()).json()), ['FORBIDDEN']);
       for (const operationName of ['', null, 'Other']) {
         const text = JSON.stringify({ query: `mutation{${create}}`, operationName });
-        const { errors } = (await people.testbed.postRaw('/graphql', text, headers)).json<
+        const { errors } = (await people.server.postRaw('/graphql', text, headers)).json<
           GraphBody<unknown>
         >();
         assert.equal(errors!.length, 1, JSON.stringify(operationName));
       }
-      const stream = await EventClient.open(people.testbed.url, body, headers);
+      const stream = await EventClient.open(people.server.url, body, headers);
       assert.match(JSON.stringify(await stream.readRest()), /"code":"FORBIDDEN"/);
       for (const protocol of protocols) {
         const client = await connect(administrator, protocol);
@@ -236,30 +236,30 @@ for (const kind of databaseKinds) {
         assert.equal(await refusal(broken), `403 ${invalid}`, broken);
       }
       const { authToken, refreshToken } = rootTokens;
-      rootTokens = (await people.testbed.refresh({ authToken, refreshToken })).json<LoginResponse>();
+      rootTokens = (await people.server.refresh({ authToken, refreshToken })).json<LoginResponse>();
       assert.equal((await view(viewToken, '{folder{name}}')).errors, undefined);
     });
 
     test('has a token that no endpoint accepts as an auth token', async () => {
       const viewToken = await start();
-      const { testbed } = people;
-      assert.equal((await testbed.query('{__typename}', viewToken)).status, 401);
-      assert.equal((await testbed.post('/login/verify', { authToken: viewToken })).status, 400);
-      assert.equal((await testbed.post('/logout', {}, viewToken)).status, 401);
+      const { server } = people;
+      assert.equal((await server.query('{__typename}', viewToken)).status, 401);
+      assert.equal((await server.post('/login/verify', { authToken: viewToken })).status, 400);
+      assert.equal((await server.post('/logout', {}, viewToken)).status, 401);
       const { refreshToken } = rootTokens;
-      assert.equal((await testbed.refresh({ authToken: viewToken, refreshToken })).status, 401);
-      const client = await SocketClient.open(testbed.url, { protocols });
+      assert.equal((await server.refresh({ authToken: viewToken, refreshToken })).status, 401);
+      const client = await SocketClient.open(server.url, { protocols });
       client.init(viewToken);
       assert.equal((await client.closed()).reason, 'INVALID_AUTH_TOKEN');
-      assert.equal((await testbed.query('{__typename}', rootTokens.authToken)).status, 200);
+      assert.equal((await server.query('{__typename}', rootTokens.authToken)).status, 200);
     });
 
     test('does not affect the token endpoints, whatever value the header has', async () => {
-      const { testbed } = people;
+      const { server } = people;
       for (const header of [await start(), '', 'broken']) {
         const tokens = await people.logIn(root);
         const post = (path: string, body: unknown, authToken?: string) =>
-          testbed.postRaw(path, JSON.stringify(body), {
+          server.postRaw(path, JSON.stringify(body), {
             'content-type': 'application/json',
             'espalier-view-as': header,
             ...(authToken && { authorization: `Bearer ${authToken}` }),
@@ -287,7 +287,7 @@ for (const kind of databaseKinds) {
         const { authToken } = administrator.tokens;
         const read = await send(viewToken, '{folder{name}}', authToken);
         assert.equal(read.status, 200);
-        const socket = await SocketClient.open(people.testbed.url, { protocols });
+        const socket = await SocketClient.open(people.server.url, { protocols });
         socket.send({
           type: 'connection_init',
           payload: { authorization: `Bearer ${authToken}`, viewAs: viewToken },
@@ -295,7 +295,7 @@ for (const kind of databaseKinds) {
         assert.equal((await socket.next()).type, 'connection_ack');
         socket.start('1', 'subscription{folderChanges{kind}}');
         const query = 'subscription{folderChanges{kind}}';
-        const stream = await EventClient.open(people.testbed.url, { query }, headersOf(viewToken, authToken));
+        const stream = await EventClient.open(people.server.url, { query }, headersOf(viewToken, authToken));
         return { viewToken, authToken, socket, stream };
       };
       type Started = Awaited<ReturnType<typeof startAs>>;
@@ -313,7 +313,7 @@ for (const kind of databaseKinds) {
         const started = await startAs(administrator, ann);
         await people.mutate('updateUser', { id: administrator.id, isAdministrator: false });
         await assertEnded(started, invalid);
-        assert.equal((await people.testbed.query('{folder{name}}', started.authToken)).status, 200);
+        assert.equal((await people.server.query('{folder{name}}', started.authToken)).status, 200);
         await people.mutate('updateUser', { id: administrator.id, isAdministrator: true });
         assert.equal(await refusal(started.viewToken, started.authToken), `403 ${invalid}`);
         await started.socket.closed();
@@ -327,7 +327,7 @@ for (const kind of databaseKinds) {
           await people.mutate(end, { id: viewed.id, ...(end === 'updateUser' && { isDisabled: true }) });
           await assertEnded(started, invalid);
           const { authToken } = administrator.tokens;
-          assert.equal((await people.testbed.query('{folder{name}}', authToken)).status, 200);
+          assert.equal((await people.server.query('{folder{name}}', authToken)).status, 200);
         }
       });
 
@@ -342,19 +342,19 @@ for (const kind of databaseKinds) {
         const administrator = await createAdministrator();
         const started = await startAs(administrator, ann);
         started.stream.disconnect();
-        people.testbed.clock.advanceSeconds(590);
-        const { authToken } = (await people.testbed.refresh(administrator.tokens)).json<LoginResponse>();
+        people.server.clock.advanceSeconds(590);
+        const { authToken } = (await people.server.refresh(administrator.tokens)).json<LoginResponse>();
         const pong = { type: 'pong', payload: { authorization: `Bearer ${authToken}` } };
         started.socket.send(pong);
         started.socket.start('2', '{viewer{viewedBy{id}}}');
         let frame = await started.socket.next();
         while (frame.id !== '2') frame = await started.socket.next();
         assert.deepEqual(frame.payload, { data: { viewer: { viewedBy: { id: administrator.id } } } });
-        people.testbed.clock.advanceSeconds(311);
+        people.server.clock.advanceSeconds(311);
         assert.deepEqual(await started.socket.closed(), { code: 4403, reason: invalid });
         assert.equal(await refusal(started.viewToken, authToken), `403 ${invalid}`);
-        assert.equal((await people.testbed.query('{folder{name}}', authToken)).status, 200);
-        ({ authToken: people.authToken } = await people.testbed.logIn());
+        assert.equal((await people.server.query('{folder{name}}', authToken)).status, 200);
+        ({ authToken: people.authToken } = await people.server.logIn());
         rootTokens = await people.logIn(root);
         annToken = (await people.logIn(ann)).authToken;
       });
@@ -370,9 +370,9 @@ for (const kind of databaseKinds) {
       };
       type Started = GraphBody<{ startViewAs: { viewToken: string; expiresAt: string } }>;
       const send = async () =>
-        (await people.testbed.postRaw('/graphql', body, headers)).json<Started>().data!.startViewAs;
+        (await people.server.postRaw('/graphql', body, headers)).json<Started>().data!.startViewAs;
       const first = await send();
-      people.testbed.clock.advanceSeconds(300);
+      people.server.clock.advanceSeconds(300);
       const second = await send();
       assert.equal(second.expiresAt, first.expiresAt);
       assert.equal((await view(second.viewToken, '{folder{name}}')).errors, undefined);
@@ -386,8 +386,8 @@ for (const kind of databaseKinds) {
       const client = await connect(viewToken);
       assert.equal((await client.next()).type, 'connection_ack');
       client.start('1', query, variables);
-      const stream = await EventClient.open(people.testbed.url, { query, variables }, headersOf(viewToken));
-      const own = await SocketClient.connect(people.testbed.url, annToken, { protocols });
+      const stream = await EventClient.open(people.server.url, { query, variables }, headersOf(viewToken));
+      const own = await SocketClient.connect(people.server.url, annToken, { protocols });
       own.start('1', query, variables);
       await createFolder('Hidden');
       await createFolder('Seen', placeId);
@@ -408,14 +408,14 @@ for (const kind of databaseKinds) {
       const authorization = `Bearer ${rootTokens.authToken}`;
       const upgrade = (headers: Record<string, string>): SocketClientOptions => ({ protocols, headers });
       const refused = await readRefusedUpgrade(
-        people.testbed.url,
+        people.server.url,
         upgrade({ authorization, 'espalier-view-as': 'broken' }),
       );
       assert.equal(refused.status, 403);
       const viewToken = await start();
       // The view token in the header of the upgrade also applies to the auth token of the init message.
       const options = upgrade({ 'espalier-view-as': viewToken });
-      const client = await SocketClient.connect(people.testbed.url, rootTokens.authToken, options);
+      const client = await SocketClient.connect(people.server.url, rootTokens.authToken, options);
       client.start('1', '{viewer{user{username}}}');
       assert.deepEqual((await client.next()).payload, { data: { viewer: { user: { username: 'ann' } } } });
       client.send({
@@ -423,7 +423,7 @@ for (const kind of databaseKinds) {
         payload: { authorization, viewAs: await start(await people.createUser()) },
       });
       assert.deepEqual(await client.closed(), { code: 4403, reason: invalid });
-      const plain = await SocketClient.connect(people.testbed.url, rootTokens.authToken, { protocols });
+      const plain = await SocketClient.connect(people.server.url, rootTokens.authToken, { protocols });
       plain.send({ type: 'pong', payload: { authorization, viewAs: viewToken } });
       assert.deepEqual(await plain.closed(), { code: 4403, reason: invalid });
     });

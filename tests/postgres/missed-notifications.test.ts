@@ -25,7 +25,7 @@ describe('nodes without notifications on PostgreSQL', () => {
     await client.connect();
   });
   after(async () => {
-    for (const { testbed } of testbeds) await testbed.stop();
+    for (const { server } of testbeds) await server.stop();
     await client.end();
     await stored.remove();
   });
@@ -40,7 +40,7 @@ describe('nodes without notifications on PostgreSQL', () => {
 
   test('send every change once and in order while their listening connections are terminated repeatedly', async () => {
     const [one, other] = testbeds;
-    const socket = await SocketClient.connect(other.testbed.url, other.authToken);
+    const socket = await SocketClient.connect(other.server.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     socket.start('1', watch, { after: cursor });

@@ -25,7 +25,7 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     testbeds = [await start(), await start()];
   });
   after(async () => {
-    for (const { testbed } of testbeds) await testbed.stop();
+    for (const { server } of testbeds) await server.stop();
     pooler.stop();
     await stored.remove();
   });
@@ -44,16 +44,16 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
   });
 
   test('let exactly one of several concurrent refreshes succeed', async () => {
-    const tokens = await testbeds[0].testbed.logIn();
+    const tokens = await testbeds[0].server.logIn();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => testbeds[index % 2]!.testbed.refresh(tokens)),
+      Array.from({ length: 20 }, (_, index) => testbeds[index % 2]!.server.refresh(tokens)),
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
   test('send changes made at the other node without listening', async () => {
     const [one, other] = testbeds;
-    const socket = await SocketClient.connect(other.testbed.url, other.authToken);
+    const socket = await SocketClient.connect(other.server.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
     socket.start('1', watch, { after: cursor });

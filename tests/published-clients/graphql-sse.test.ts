@@ -20,7 +20,7 @@ for (const kind of databaseKinds) {
 
     const connect = (program: SubscribingProgram, test: TestContext): Client => {
       const client = createClient({
-        url: `${server.testbed.url}/graphql`,
+        url: `${server.server.url}/graphql`,
         headers: async () => ({ authorization: await program.authorization() }),
       });
       test.after(() => client.dispose());

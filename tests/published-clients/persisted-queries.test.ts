@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       test(`fall back after one hash sent by ${method} with Apollo's link`, async () => {
         const { sent, send } = createRecorder();
         const hashing = new PersistedQueryLink({ sha256, useGETForHashedQueries });
-        const http = new HttpLink({ uri: `${tree.testbed.url}/graphql`, fetch: send });
+        const http = new HttpLink({ uri: `${tree.server.url}/graphql`, fetch: send });
         const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashing.concat(http) });
 
         const first = await apollo.query({ query: gql(rootName) });
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
       test(`fall back after one hash sent by ${method} with urql's exchange`, async () => {
         const { sent, send } = createRecorder();
         const urql = new Client({
-          url: `${tree.testbed.url}/graphql`,
+          url: `${tree.server.url}/graphql`,
           fetch: send,
           // The default would send the texts by GET as well.
           preferGetMethod: false,
@@ -121,9 +121,9 @@ for (const kind of databaseKinds) {
       const extensions = { persistedQuery };
       const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });
       const get = (accept: string) =>
-        tree.testbed.send('GET', `/graphql?${parameters.toString()}`, { headers: { ...headers, accept } });
+        tree.server.send('GET', `/graphql?${parameters.toString()}`, { headers: { ...headers, accept } });
       const post = (accept: string, body: unknown) =>
-        tree.testbed.postRaw('/graphql', JSON.stringify(body), { ...headers, accept });
+        tree.server.postRaw('/graphql', JSON.stringify(body), { ...headers, accept });
 
       for (const [accept, status] of [
         ['application/json', 200],
@@ -149,8 +149,7 @@ for (const kind of databaseKinds) {
     });
 
     test('run a text that is sent with a hash, and require a text or a hash', async () => {
-      const post = async (body: unknown) =>
-        (await tree.testbed.post('/graphql', body, tree.authToken)).json();
+      const post = async (body: unknown) => (await tree.server.post('/graphql', body, tree.authToken)).json();
       const wrongHash = { persistedQuery: { version: 1, sha256Hash: sha256('another text') } };
       for (const extensions of [{ persistedQuery }, wrongHash]) {
         const response = await post({ query: rootName, extensions });
@@ -169,7 +168,7 @@ async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after:
   const received: string[] = [];
   const subscribed = Promise.withResolvers<void>();
   const socket = createClient({
-    url: `${tree.testbed.url.replace(/^http/, 'ws')}/graphql`,
+    url: `${tree.server.url.replace(/^http/, 'ws')}/graphql`,
     connectionParams: { authorization: `Bearer ${tree.authToken}` },
     on: {
       message: ({ type }) => {
@@ -179,9 +178,9 @@ async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after:
     },
   });
   // The adapter uses nothing else of a client for subscriptions.
-  const { forwardSubscription } = urqlOptions({ url: tree.testbed.url, socket } as never);
+  const { forwardSubscription } = urqlOptions({ url: tree.server.url, socket } as never);
   const urql = new Client({
-    url: `${tree.testbed.url}/graphql`,
+    url: `${tree.server.url}/graphql`,
     preferGetMethod: false,
     exchanges: [
       persistedExchange({ enableForSubscriptions: true }),

@@ -131,13 +131,13 @@ for (const kind of databaseKinds) {
 function connect(tree: TreeTestbed, context: TestContext): Environment {
   const authorization = `Bearer ${tree.authToken}`;
   const socket = createClient({
-    url: `${tree.testbed.url.replace(/^http/, 'ws')}/graphql`,
+    url: `${tree.server.url.replace(/^http/, 'ws')}/graphql`,
     connectionParams: { authorization },
   });
   context.after(() => socket.dispose());
   const network = Network.create(
     async ({ text }, variables) =>
-      (await tree.testbed.query(text!, tree.authToken, variables)).json<GraphQLResponse>(),
+      (await tree.server.query(text!, tree.authToken, variables)).json<GraphQLResponse>(),
     ({ text }, variables) =>
       Observable.create<GraphQLResponse>((sink) =>
         socket.subscribe(

@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
     const tree = await TreeTestbed.start(kind);
     try {
       const names = Array.from({ length: 1_500 }, (_, index) => `Folder ${index}`);
-      await insertFolders(tree.testbed.database.url, names);
+      await insertFolders(tree.server.database.url, names);
       const { authToken } = await tree.person({});
       const answered: string[] = [];
       const note = async (name: string, answer: Promise<{ status: number }>) => {
@@ -27,11 +27,11 @@ for (const kind of databaseKinds) {
         answered.push(name);
       };
       const storm = Array.from({ length: count }, (_, index) =>
-        note('storm', tree.testbed.query(expensive[index % expensive.length]!, tree.authToken)),
+        note('storm', tree.server.query(expensive[index % expensive.length]!, tree.authToken)),
       );
       const visits = [
-        note('login', tree.testbed.post('/login', administrator)),
-        note('query', tree.testbed.query('{folder{name}}', authToken)),
+        note('login', tree.server.post('/login', administrator)),
+        note('query', tree.server.query('{folder{name}}', authToken)),
       ];
       await Promise.all([...storm, ...visits]);
       for (const name of ['login', 'query']) {

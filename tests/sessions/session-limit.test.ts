@@ -23,11 +23,11 @@ for (const kind of databaseKinds) {
     after(() => people.stop());
 
     const logIn = async (person: Person) => {
-      people.testbed.clock.advanceSeconds(1);
+      people.server.clock.advanceSeconds(1);
       return people.logIn(person);
     };
     const isAlive = async ({ authToken }: LoginResponse) =>
-      (await people.testbed.query('{__typename}', authToken)).status === 200;
+      (await people.server.query('{__typename}', authToken)).status === 200;
     const countSessions = async ({ id }: Person) => {
       const query = 'query($id: ID){user(id: $id){sessions{totalCount}}}';
       const { user } = await people.query<{ user: { sessions: { totalCount: number } } }>(query, { id });
@@ -38,11 +38,11 @@ for (const kind of databaseKinds) {
       const person = await people.createUser();
       const bystander = await people.logIn(await people.createUser());
       const [first, second, third] = [await logIn(person), await logIn(person), await logIn(person)];
-      people.testbed.clock.advanceSeconds(1);
-      const refreshed = (await people.testbed.refresh(first)).json<LoginResponse>();
+      people.server.clock.advanceSeconds(1);
+      const refreshed = (await people.server.refresh(first)).json<LoginResponse>();
       const fourth = await logIn(person);
       assert.equal(await isAlive(second), false);
-      assert.equal((await people.testbed.refresh(second)).status, 401);
+      assert.equal((await people.server.refresh(second)).status, 401);
       for (const tokens of [refreshed, third, fourth, bystander]) assert.ok(await isAlive(tokens));
       assert.equal(await countSessions(person), 3);
     });
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
     test('does not count sessions that were logged out', async () => {
       const person = await people.createUser();
       const [first, second, third] = [await logIn(person), await logIn(person), await logIn(person)];
-      await people.testbed.post('/logout', {}, third.authToken);
+      await people.server.post('/logout', {}, third.authToken);
       const fourth = await logIn(person);
       for (const tokens of [first, second, fourth]) assert.ok(await isAlive(tokens));
     });
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
     test('ends no session for a refused login', async () => {
       const person = await people.createUser();
       const tokenPairs = [await logIn(person), await logIn(person), await logIn(person)];
-      const refused = await people.testbed.post('/login', {
+      const refused = await people.server.post('/login', {
         username: person.username,
         password: 'not that one',
       });
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
         if (++reads === 2) resolve();
       };
       // While another transaction holds the lock, both logins read the credentials and then wait for the lock.
-      const racing = await withDatabase(people.testbed.database.url, (database) =>
+      const racing = await withDatabase(people.server.database.url, (database) =>
         database.transaction(async (transaction) => {
           await lockForChange(transaction);
           const logins = [people.logIn(person), people.logIn(person)];
@@ -111,15 +111,15 @@ for (const kind of databaseKinds) {
       const people = await PeopleTestbed.start(kind);
       const person = await people.createUser();
       for (let count = 0; count < 5; count++) {
-        people.testbed.clock.advanceSeconds(1);
+        people.server.clock.advanceSeconds(1);
         await people.logIn(person);
       }
       const limited = await PeopleTestbed.start(kind, {
         settings: { MAX_SESSIONS_PER_USER: '2' },
-        database: people.testbed.database,
-        clock: people.testbed.clock,
+        database: people.server.database,
+        clock: people.server.clock,
       });
-      people.testbed.clock.advanceSeconds(1);
+      people.server.clock.advanceSeconds(1);
       await limited.logIn(person);
       const query = `query($id: ID, $userId: ID){user(id: $id){sessions{totalCount}}
         journal(filter: {userId: $userId, kinds: [END_SESSION]}){items{sessionId after}}}`;
@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
       const person = await people.createUser();
       const first = await people.logIn(person);
       for (let count = 0; count < 60; count++) await people.logIn(person);
-      assert.equal((await people.testbed.refresh(first)).status, 200);
+      assert.equal((await people.server.refresh(first)).status, 200);
       await people.stop();
     });
   });

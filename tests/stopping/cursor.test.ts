@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
     });
 
     async function startNode(): Promise<Testbed> {
-      const node = await Testbed.start(kind, { database, clock: writer.testbed.clock });
+      const node = await Testbed.start(kind, { database, clock: writer.server.clock });
       running.add(node);
       return node;
     }

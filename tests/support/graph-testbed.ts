@@ -17,20 +17,20 @@ export interface GraphBody<Data> {
 }
 
 export class GraphTestbed {
-  readonly testbed: Testbed;
+  readonly server: Testbed;
   authToken: string;
 
-  constructor(testbed: Testbed, authToken: string) {
-    this.testbed = testbed;
+  constructor(server: Testbed, authToken: string) {
+    this.server = server;
     this.authToken = authToken;
   }
 
   stop(): Promise<void> {
-    return this.testbed.stop();
+    return this.server.stop();
   }
 
   async execute<Data>(query: string, variables?: Variables, authToken?: string): Promise<GraphBody<Data>> {
-    const body = (await this.testbed.query(query, authToken ?? this.authToken, variables)).json<
+    const body = (await this.server.query(query, authToken ?? this.authToken, variables)).json<
       GraphBody<Data>
     >();
     return { ...body, ...(body.errors && { errors: body.errors.map(withoutRequestId) }) };

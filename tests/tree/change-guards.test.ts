@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
 
       test('guards restoreFolder, with the version that the trash reports', async () => {
         const id = await tree.create('Versioned and restored');
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         await tree.delete(id);
         const { trash } = await tree.query<{ trash: { items: { folderId: string; version: number }[] } }>(
           '{trash(first: 1){items{folderId version}}}',

@@ -56,8 +56,8 @@ for (const kind of databaseKinds) {
       const inside = await exported(id);
       const selection = 'id name title icon description properties version updatedAt folders{totalCount}';
       const original = await tree.find<{ id: string }>(id, selection);
-      tree.testbed.clock.advanceSeconds(7);
-      const now = new Date(tree.testbed.clock.now()).toISOString();
+      tree.server.clock.advanceSeconds(7);
+      const now = new Date(tree.server.clock.now()).toISOString();
       const { folder, folderCount } = await duplicate({ id, expectedVersion: 1 });
       assert.equal(folder.path, '/Studio/Plan (copy)');
       assert.equal(folderCount, 6);
@@ -341,13 +341,13 @@ for (const kind of databaseKinds) {
 
       test('leaves nothing behind if the destination is deleted during the copy', async () => {
         const parentId = await tree.create('Vanishes');
-        const { folders } = await countRows(tree.testbed.database.url);
+        const { folders } = await countRows(tree.server.database.url);
         const isStaged = new Promise<void>((resolve) => (onStaged = resolve));
         const copying = tree.outcome('duplicateFolder', { id, parentId });
         await isStaged;
         await tree.delete(parentId);
         assert.equal(await copying, 'NOT_FOUND');
-        assert.equal((await countRows(tree.testbed.database.url)).folders, folders);
+        assert.equal((await countRows(tree.server.database.url)).folders, folders);
       });
 
       test('gets another free name if its name is taken during the copy', async () => {

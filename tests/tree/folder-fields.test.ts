@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
             "list":[1,[2,{"x":[]}],{}],"":"empty key","__proto__":{"polluted":true},"constructor":1,"ключ":"🌳","10":1,"9":2}`,
         ) as Record<string, unknown>;
         const id = await tree.create('json', undefined, { properties: input });
-        const response = await tree.testbed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
+        const response = await tree.server.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
         assert.equal(response.text, JSON.stringify({ data: { folder: { properties: input } } }));
         assert.equal(({} as { polluted?: boolean }).polluted, undefined);
       });
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
         for (const levels of [33, 290, 1_000, 20_000]) {
           const text = `${'{"in":'.repeat(levels)}1${'}'.repeat(levels)}`;
           const body = `{"query":"mutation($p: JSON){createFolder(input: {name: \\"n\\", properties: $p}){folder{id}}}","variables":{"p":${text}}}`;
-          const response = await tree.testbed.postRaw('/graphql', body, {
+          const response = await tree.server.postRaw('/graphql', body, {
             'content-type': 'application/json',
             authorization: `Bearer ${tree.authToken}`,
           });
@@ -208,7 +208,7 @@ for (const kind of databaseKinds) {
         const [above, folder, inside] = await tree.createChain(['Above', 'Timed', 'Inside']);
         const other = await tree.create('Other place');
         const selection = 'version createdAt updatedAt';
-        const created = new Date(tree.testbed.clock.now()).toISOString();
+        const created = new Date(tree.server.clock.now()).toISOString();
         const fresh = { version: 1, createdAt: created, updatedAt: created };
         assert.deepEqual(await tree.find(folder!, selection), fresh);
         let version = 1;
@@ -220,14 +220,14 @@ for (const kind of databaseKinds) {
           ['restoreFolder', {}],
         ];
         for (const [name, input] of changes) {
-          tree.testbed.clock.advanceSeconds(7);
+          tree.server.clock.advanceSeconds(7);
           await tree.mutate(name, { id: folder, ...input });
           version++;
           if (name === 'deleteFolder') continue;
           assert.deepEqual(await tree.find(folder!, selection), {
             version,
             createdAt: created,
-            updatedAt: new Date(tree.testbed.clock.now()).toISOString(),
+            updatedAt: new Date(tree.server.clock.now()).toISOString(),
           });
         }
         for (const id of [above!, inside!, other]) assert.deepEqual(await tree.find(id, selection), fresh);
@@ -237,7 +237,7 @@ for (const kind of databaseKinds) {
         const id = await tree.create('Untouched');
         const parent = (await tree.find<{ parent: { id: string } }>(id, 'parent{id}'))!.parent.id;
         const snapshot = await tree.snapshot();
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         await tree.mutate('updateFolder', { id });
         await tree.mutate('updateFolder', { id, name: null, expectedVersion: null });
         await tree.mutate('moveFolder', { id, parentId: parent });

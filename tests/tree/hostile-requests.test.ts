@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
         ['mutation($t: ID!){restoreFolder(input: {id: $t}){folder{id}}}', 'NOT_FOUND'],
       ];
       for (const [query, code] of refused) {
-        const response = await tree.testbed.query(query, tree.authToken, { t: long });
+        const response = await tree.server.query(query, tree.authToken, { t: long });
         assert.ok(response.text.length < 1_000, query);
         assert.equal(
           response.json<{ errors: { extensions: { code: string } }[] }>().errors[0]!.extensions.code,
@@ -123,7 +123,7 @@ for (const kind of databaseKinds) {
     test('cannot restore a folder that is marked for purging, even if its time in the trash is not over', async () => {
       const id = await tree.create('Given up');
       await tree.delete(id);
-      await withDatabase(tree.testbed.database.url, (database) =>
+      await withDatabase(tree.server.database.url, (database) =>
         database.transaction((transaction) =>
           transaction.define(
             "update folders set detached_because = 'purge' where detached_because = 'delete'",
@@ -134,7 +134,7 @@ for (const kind of databaseKinds) {
         id,
       });
       assert.equal(error.extensions.code, 'NOT_FOUND');
-      await tree.testbed.purge();
+      await tree.server.purge();
       assert.deepEqual(
         (await tree.query<{ trash: { items: unknown[] } }>('{trash{items{folderId}}}')).trash.items,
         [],

@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
       const variables = { input: { onExisting: 'UPDATE', ...input } };
       const body = JSON.stringify({ query: mutation('importFolders', selection), variables });
       const headers = { 'content-type': 'application/json', 'idempotency-key': key };
-      const response = await tree.testbed.postRaw('/graphql', body, {
+      const response = await tree.server.postRaw('/graphql', body, {
         ...headers,
         authorization: `Bearer ${tree.authToken}`,
       });
@@ -372,7 +372,7 @@ for (const kind of databaseKinds) {
         assert.equal(outcome, code);
         assert.ok(left <= 3, String(left));
         await tree.advanceDays(31);
-        await tree.testbed.purge();
+        await tree.server.purge();
         assert.deepEqual(await tree.search('twig'), []);
       });
     }
@@ -404,14 +404,14 @@ for (const kind of databaseKinds) {
         path,
         title: 'T',
       }));
-      const { folders } = await countRows(tree.testbed.database.url);
+      const { folders } = await countRows(tree.server.database.url);
       const key = randomUUID();
       const sendOnce = () => send({ parentId: id, list }, `cursor ${countFields}`, key);
       const [one, other] = await Promise.all([sendOnce(), sendOnce()]);
       assert.deepEqual(one, other);
       assert.deepEqual(await sendOnce(), one);
       assert.deepEqual({ ...one, cursor: undefined }, { ...counts(1_200, 1, 0), cursor: undefined });
-      assert.equal((await countRows(tree.testbed.database.url)).folders, folders + 1_200);
+      assert.equal((await countRows(tree.server.database.url)).folders, folders + 1_200);
       assert.equal((await tree.paths(id)).length, 1_201);
     });
   });

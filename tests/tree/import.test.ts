@@ -69,8 +69,8 @@ for (const kind of databaseKinds) {
         ]);
         assert.deepEqual(await tree.find(await tree.idOf('/Tree/a'), 'version createdAt updatedAt'), {
           version: 1,
-          createdAt: new Date(tree.testbed.clock.now()).toISOString(),
-          updatedAt: new Date(tree.testbed.clock.now()).toISOString(),
+          createdAt: new Date(tree.server.clock.now()).toISOString(),
+          updatedAt: new Date(tree.server.clock.now()).toISOString(),
         });
       });
 
@@ -168,7 +168,7 @@ for (const kind of databaseKinds) {
         const list = [{ path: 'Long', description: 'x'.repeat(2 ** 20) }];
         const send = async ({ authToken }: { authToken: string }) =>
           (
-            await tree.testbed.query(mutation('importFolders', '__typename'), authToken, {
+            await tree.server.query(mutation('importFolders', '__typename'), authToken, {
               input: { parentId, list },
             })
           ).status;
@@ -193,12 +193,12 @@ for (const kind of databaseKinds) {
 
     describe('all or none', () => {
       test('imports nothing if one of 3,000 names is invalid', async () => {
-        const rows = await countRows(tree.testbed.database.url);
+        const rows = await countRows(tree.server.database.url);
         const list = spread(3_000, 'stone').map((path, index) => ({
           path: index === 2_999 ? 'a/b\n' : path,
         }));
         assert.equal((await refusal({ list })).extensions.code, 'BAD_INPUT');
-        assert.deepEqual(await countRows(tree.testbed.database.url), rows);
+        assert.deepEqual(await countRows(tree.server.database.url), rows);
       });
 
       interface CountData {
@@ -252,7 +252,7 @@ for (const kind of databaseKinds) {
       for (const [what, code, change] of interruptions) {
         test(`leaves nothing behind if ${what} during the import`, () =>
           // The connection for the change is open before the import starts.
-          withDatabase(tree.testbed.database.url, async (other) => {
+          withDatabase(tree.server.database.url, async (other) => {
             let folders: number;
             let outcome: string;
             let count = 3_000;
@@ -260,7 +260,7 @@ for (const kind of databaseKinds) {
             do {
               count *= 2;
               const id = await tree.create(`Parent until ${what}`);
-              ({ folders } = await countRows(tree.testbed.database.url));
+              ({ folders } = await countRows(tree.server.database.url));
               const changed = new Promise((resolve, reject) => {
                 onStaged = () => void change(id, other).then(resolve, reject);
               });
@@ -272,21 +272,21 @@ for (const kind of databaseKinds) {
             assert.equal(outcome, code);
             assert.ok((await tree.search('twig')).length <= 1);
             assert.equal(
-              (await countRows(tree.testbed.database.url)).folders,
+              (await countRows(tree.server.database.url)).folders,
               folders + Number(what === 'a name is taken'),
             );
           }));
       }
 
       test('hides an interrupted import, and purges it after an hour', async () => {
-        const { url } = tree.testbed.database;
+        const { url } = tree.server.database;
         const parentId = await tree.create('Waiting');
         const snapshot = await tree.snapshot();
         const before = await countRows(url);
         const ids = await stageImport(url, {
           parentId,
           names: numbered(1_500, (index) => `shard ${index}`),
-          now: tree.testbed.clock.now(),
+          now: tree.server.clock.now(),
         });
         assert.deepEqual(await tree.snapshot(), snapshot);
         assert.deepEqual(await tree.search('shard'), []);
@@ -298,10 +298,10 @@ for (const kind of databaseKinds) {
             'NOT_FOUND',
           );
         }
-        await tree.testbed.purge();
+        await tree.server.purge();
         assert.equal((await countRows(url)).folders, before.folders + 1_501);
         await tree.advanceDays(1 / 24);
-        await tree.testbed.purge();
+        await tree.server.purge();
         assert.equal((await countRows(url)).folders, before.folders);
         assert.deepEqual(await tree.snapshot(), snapshot);
       });

@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
     };
 
     test('purges one folder and its descendants immediately and permanently', async () => {
-      const { url } = tree.testbed.database;
+      const { url } = tree.server.database;
       const rows = await countRows(url);
       const [top, id, inside] = (await tree.createChain(['Cellar', 'Barrel', 'Bung'])) as [
         string,
@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       ]);
       const changes = 'query($after: String!){changes(after: $after){items{kind}}}';
       assert.deepEqual(await tree.query(changes, { after: cursor }), { changes: { items: [] } });
-      await tree.testbed.purge();
+      await tree.server.purge();
       const remaining = await countRows(url);
       assert.deepEqual([remaining.folders, remaining.grants], [rows.folders + 1, rows.grants + 1]);
     });
@@ -208,8 +208,8 @@ for (const kind of databaseKinds) {
     test('keeps folders that were deleted at the requested time or later', async () => {
       await emptyTrash();
       for (const name of ['Old', 'Older']) await tree.delete(await tree.create(name));
-      tree.testbed.clock.advanceSeconds(1);
-      const deletedBefore = new Date(tree.testbed.clock.now()).toISOString();
+      tree.server.clock.advanceSeconds(1);
+      const deletedBefore = new Date(tree.server.clock.now()).toISOString();
       await tree.delete(await tree.create('Recent'));
       assert.equal(await emptyTrash({ deletedBefore: '0001-01-01T00:00:00Z' }), 0);
       assert.equal(await emptyTrash({ deletedBefore }), 2);

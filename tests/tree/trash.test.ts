@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
       const { items } = found!.folders;
       for (let start = 0; start < count; start += 80) {
         const some = items.slice(start, start + 80);
-        own.testbed.clock.advanceSeconds(1);
+        own.server.clock.advanceSeconds(1);
         await own.query(
           `mutation{${some.map(({ id }, index) => `a${index}: deleteFolder(input: {id: "${id}"}){__typename}`).join(' ')}}`,
         );
@@ -82,8 +82,8 @@ for (const kind of databaseKinds) {
       test('shows each deleted folder with its deletion time, former parent and purge time', async () => {
         const [top, id] = (await tree.createChain(['Bin', 'Bottle', 'Cork'])) as [string, string];
         await tree.mutate('updateFolder', { id, title: 'Green bottle' });
-        tree.testbed.clock.advanceSeconds(5);
-        const now = tree.testbed.clock.now();
+        tree.server.clock.advanceSeconds(5);
+        const now = tree.server.clock.now();
         await tree.delete(id);
         const selection = 'folderId name title version deletedAt purgedAt formerParent{id path}';
         const item = {
@@ -100,14 +100,14 @@ for (const kind of databaseKinds) {
         const { pageInfo } = await page({ first: 0 });
         assert.ok(pageInfo.hasNextPage);
         assert.equal((await page({ after: pageInfo.endCursor })).items[0]?.folderId, id);
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         await tree.delete(top);
         assert.deepEqual((await list())[1], { ...item, formerParent: null });
       });
 
       test('has the latest deletion first, and is the same with every page size', async () => {
         for (let index = 0; index < 9; index++) {
-          if (index % 3 === 0) tree.testbed.clock.advanceSeconds(1);
+          if (index % 3 === 0) tree.server.clock.advanceSeconds(1);
           await tree.delete(await tree.create(`Can ${index}`));
         }
         const { items } = await page();
@@ -284,17 +284,17 @@ for (const kind of databaseKinds) {
           const [restored, purged] = [await short.create('Kept'), await short.create('Lost')];
           for (const id of [restored, purged]) await short.delete(id);
           await short.advanceDays(days - 1 / 86_400);
-          await short.testbed.purge();
+          await short.server.purge();
           await short.mutate('restoreFolder', { id: restored });
-          short.testbed.clock.advanceSeconds(1);
+          short.server.clock.advanceSeconds(1);
           assert.equal(
             (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
             'NOT_FOUND',
           );
           assert.deepEqual(await short.query('{trash{items{folderId}}}'), { trash: { items: [] } });
-          const { folders } = await countRows(short.testbed.database.url);
-          await short.testbed.purge();
-          assert.equal((await countRows(short.testbed.database.url)).folders, folders - 1);
+          const { folders } = await countRows(short.server.database.url);
+          await short.server.purge();
+          assert.equal((await countRows(short.server.database.url)).folders, folders - 1);
           assert.equal(
             (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
             'NOT_FOUND',
@@ -306,9 +306,9 @@ for (const kind of databaseKinds) {
       });
 
       test('removes a large subtree and its grants, and nothing else', async () => {
-        const { url } = tree.testbed.database;
+        const { url } = tree.server.database;
         await tree.advanceDays(31);
-        await tree.testbed.purge();
+        await tree.server.purge();
         const before = await countRows(url);
         const neighbor = await tree.create('Neighbor');
         const id = await tree.create('Forest');
@@ -325,12 +325,12 @@ for (const kind of databaseKinds) {
         assert.equal(grown.folders, before.folders + 3_002);
         assert.equal(grown.grants, before.grants + 4);
         await tree.delete(id);
-        await tree.testbed.purge();
+        await tree.server.purge();
         assert.deepEqual(await countRows(url), grown);
         await tree.advanceDays(30);
         const snapshot = await tree.snapshot();
         for (let left = Infinity; ;) {
-          await tree.testbed.purge();
+          await tree.server.purge();
           const { folders } = await countRows(url);
           if (folders === left) break;
           left = folders;

@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
 
       test('changes nothing, not even the version, if all values are the same', async () => {
         const id = await tree.create('Saved', undefined, { title: 'T', properties: { a: [1] } });
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         const before = await tree.find(id, `${fields} updatedAt`);
         const same = { id, name: 'Saved', title: 'T', icon: null, description: '', properties: { a: [1] } };
         await tree.mutate('updateFolder', same);

@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
       before(async () => {
         tree = await TreeTestbed.start(kind);
         trees.push(tree);
-        const { database, clock } = tree.testbed;
+        const { database, clock } = tree.server;
         while (trees.length < servers) trees.push(await TreeTestbed.start(kind, { database, clock }));
         rootId = await tree.idOf('/');
       });
@@ -195,8 +195,8 @@ for (const kind of databaseKinds) {
         );
         for (const each of ids) await tree.outcome('restoreFolder', { id: each, parentId: top, name: each });
         await assertConsistent();
-        const failures = trees.flatMap(({ testbed }) =>
-          testbed.logLines.filter((line) => line.includes('failed')),
+        const failures = trees.flatMap(({ server }) =>
+          server.logLines.filter((line) => line.includes('failed')),
         );
         assert.deepEqual(failures, []);
 

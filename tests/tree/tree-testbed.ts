@@ -27,8 +27,8 @@ export class TreeTestbed extends GraphTestbed {
 
   /** Advances the clock, and logs the administrator in again, because the token may have expired. */
   async advanceDays(days: number): Promise<void> {
-    this.testbed.clock.advanceSeconds(days * 86_400);
-    ({ authToken: this.authToken } = await this.testbed.logIn(administrator));
+    this.server.clock.advanceSeconds(days * 86_400);
+    ({ authToken: this.authToken } = await this.server.logIn(administrator));
   }
 
   /** Returns the error of a response without data. Several fields may report the same error. */
@@ -131,7 +131,7 @@ export class TreeTestbed extends GraphTestbed {
     for (const [folderId, level] of Object.entries(levels)) {
       await this.mutate('grantAccess', { folderId, userId: user.id, level });
     }
-    const { authToken } = await this.testbed.logIn(credentials);
+    const { authToken } = await this.server.logIn(credentials);
     return { id: user.id, authToken, username: credentials.username };
   }
 }

@@ -36,18 +36,18 @@ for (const kind of databaseKinds) {
 
       test('accepts the stored passwords, and refuses a disabled user', async () => {
         for (const person of [people.admin, people.reader]) {
-          assert.equal((await tree.testbed.post('/login', person)).status, 200, person.username);
+          assert.equal((await tree.server.post('/login', person)).status, 200, person.username);
         }
-        assert.equal((await tree.testbed.post('/login', people.disabled)).status, 401);
+        assert.equal((await tree.server.post('/login', people.disabled)).status, 401);
         const guessed = { ...people.reader, password: 'another than that one' };
-        assert.equal((await tree.testbed.post('/login', guessed)).status, 401);
+        assert.equal((await tree.server.post('/login', guessed)).status, 401);
       });
 
       test('returns the same data as before: tree, texts, trash, people, grants and journal', async () => {
         assert.ok(asked.length > 8);
         const tokens = {
           admin: tree.authToken,
-          reader: (await tree.testbed.logIn(people.reader)).authToken,
+          reader: (await tree.server.logIn(people.reader)).authToken,
         };
         for (const { as, query, data } of asked) {
           assert.deepEqual(await tree.query(query, {}, tokens[as]), data, `${as}: ${query}`);
@@ -62,9 +62,9 @@ for (const kind of databaseKinds) {
       });
 
       test('accepts the current refresh token, but none that was used or revoked', async () => {
-        assert.equal((await tree.testbed.refresh(pairs.spent)).status, 401);
-        assert.equal((await tree.testbed.refresh(pairs.ended)).status, 401);
-        const answer = await tree.testbed.refresh(pairs.current);
+        assert.equal((await tree.server.refresh(pairs.spent)).status, 401);
+        assert.equal((await tree.server.refresh(pairs.ended)).status, 401);
+        const answer = await tree.server.refresh(pairs.current);
         assert.equal(answer.status, 200);
         ({ authToken: tree.authToken } = answer.json<{ authToken: string }>());
       });
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       if (keyedMutation) {
         const { key, query, data } = keyedMutation;
         test('recognizes a mutation by its idempotency key, and does not repeat it', async () => {
-          const response = await tree.testbed.postRaw('/graphql', JSON.stringify({ query }), {
+          const response = await tree.server.postRaw('/graphql', JSON.stringify({ query }), {
             'content-type': 'application/json',
             authorization: `Bearer ${tree.authToken}`,
             'idempotency-key': key,

@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const define = async (text: string) => {
-      const database = await openWithoutMigrating(tree.testbed.database.url);
+      const database = await openWithoutMigrating(tree.server.database.url);
       await database.exclusive((transaction) => transaction.define(text));
       await database.close();
     };

@@ -35,7 +35,7 @@ class SocketMirror {
   private constructor(tree: TreeTestbed, { name, authToken, under }: MirrorOptions) {
     this.name = `${name}, ${under ? `under ${under}` : 'of the whole tree'}`;
     this.#mirror = new Mirror((query, variables) => tree.query(query, variables, authToken), under);
-    this.#connect = () => SocketClient.connect(tree.testbed.url, authToken);
+    this.#connect = () => SocketClient.connect(tree.server.url, authToken);
   }
 
   get resyncs(): number {

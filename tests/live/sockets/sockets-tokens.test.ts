@@ -42,12 +42,12 @@ for (const kind of databaseKinds) {
     });
     after(() => people.stop());
 
-    const advance = (seconds: number) => people.testbed.clock.advanceSeconds(seconds);
-    const open = (options?: SocketClientOptions) => SocketClient.open(people.testbed.url, options);
+    const advance = (seconds: number) => people.server.clock.advanceSeconds(seconds);
+    const open = (options?: SocketClientOptions) => SocketClient.open(people.server.url, options);
     const connect = (authToken: string, options?: SocketClientOptions) =>
-      SocketClient.connect(people.testbed.url, authToken, options);
+      SocketClient.connect(people.server.url, authToken, options);
     const refresh = async (tokens: LoginResponse) =>
-      (await people.testbed.refresh(tokens)).json<LoginResponse>();
+      (await people.server.refresh(tokens)).json<LoginResponse>();
     const readViewer = async (client: SocketClient): Promise<Viewer> => {
       client.start('who', viewerQuery);
       const { payload } = await client.next();
@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
       const client = await open();
       client.init(authToken);
       assert.deepEqual(await client.closed(), expired);
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
     });
 
     test('ignores a token in the URL', async () => {
@@ -151,7 +151,7 @@ for (const kind of databaseKinds) {
     test('rejects an upgrade header without a valid token with 401', async () => {
       const { authToken } = await people.logIn(ann);
       for (const authorization of ['', 'x', 'Bearer', `Basic ${authToken}`, `Bearer ${authToken}x`]) {
-        const { status, headers, body } = await readRefusedUpgrade(people.testbed.url, {
+        const { status, headers, body } = await readRefusedUpgrade(people.server.url, {
           headers: { authorization },
         });
         assert.equal(status, 401, authorization);
@@ -161,12 +161,12 @@ for (const kind of databaseKinds) {
         assert.equal((JSON.parse(body) as { code: string }).code, 'INVALID_AUTH_TOKEN');
       }
       advance(600);
-      const { status, headers } = await readRefusedUpgrade(people.testbed.url, {
+      const { status, headers } = await readRefusedUpgrade(people.server.url, {
         headers: bearer(authToken),
       });
       assert.equal(status, 401);
       assert.equal(headers['token-expired'], 'true');
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
     });
 
     test('warns once with a ping a minute before expiry, except in the older protocol', async () => {
@@ -190,7 +190,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await older.closed(), expired);
       assert.deepEqual(client.unread, []);
       assertReason(older, 'The auth token has expired.');
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
     });
 
     test('warns at half of the remaining time if a token has less than two minutes left', async () => {
@@ -203,7 +203,7 @@ for (const kind of databaseKinds) {
       advance(1);
       assert.equal((await client.next()).type, 'ping');
       await client.close();
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
     });
 
     for (const type of ['pong', 'ping']) {
@@ -223,13 +223,13 @@ for (const kind of databaseKinds) {
               'the response does not contain the token',
             );
           const { tokenExpiresAt } = await readViewer(client);
-          assert.equal(Date.parse(tokenExpiresAt), people.testbed.clock.now() + 600_000);
+          assert.equal(Date.parse(tokenExpiresAt), people.server.clock.now() + 600_000);
           await assertWatches(client, tokens.authToken);
         }
         advance(600);
         assert.deepEqual(await client.closed(), expired);
         assert.deepEqual(client.unread, [], 'no frame about the subscription');
-        people.authToken = (await people.testbed.logIn()).authToken;
+        people.authToken = (await people.server.logIn()).authToken;
       });
     }
 
@@ -253,7 +253,7 @@ for (const kind of databaseKinds) {
       const client = await connect(newer.authToken);
       client.send({ type: 'pong', payload: bearer(older.authToken) });
       const { tokenExpiresAt } = await readViewer(client);
-      assert.equal(Date.parse(tokenExpiresAt), people.testbed.clock.now() + 600_000);
+      assert.equal(Date.parse(tokenExpiresAt), people.server.clock.now() + 600_000);
       await client.close();
     });
 
@@ -291,7 +291,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(client.unread, []);
       assert.deepEqual(await older.closed(), expired);
       assertReason(older, 'The auth token has expired.');
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
     });
 
     test('does not run an operation after expiry', async () => {
@@ -305,7 +305,7 @@ for (const kind of databaseKinds) {
       }
       assert.deepEqual(client.unread, []);
       assertReason(older, 'The auth token has expired.');
-      people.authToken = (await people.testbed.logIn()).authToken;
+      people.authToken = (await people.server.logIn()).authToken;
       assert.deepEqual(await people.query('{folder(path:"/too late"){name}}'), { folder: null });
     });
 
@@ -332,8 +332,8 @@ for (const kind of databaseKinds) {
       client.send({ type: 'unknown', payload: bearer(authToken) });
       await client.closed();
       await open({ headers: bearer(authToken) }).then((each) => each.close());
-      await readRefusedUpgrade(people.testbed.url, { headers: bearer(`${authToken}x`) });
-      assert.ok(!people.testbed.logLines.join('').includes(authToken));
+      await readRefusedUpgrade(people.server.url, { headers: bearer(`${authToken}x`) });
+      assert.ok(!people.server.logLines.join('').includes(authToken));
     });
   });
 }

@@ -29,14 +29,14 @@ for (const kind of databaseKinds) {
       tree = await TreeTestbed.start(kind);
       id = await tree.create('Listed');
       for (const [index, name] of names.entries()) {
-        tree.testbed.clock.advanceSeconds(1);
+        tree.server.clock.advanceSeconds(1);
         const inner = await tree.create(name, id);
         if (index % 3 === 0) await tree.create('inside', inner);
-        if (index === 4) middle = new Date(tree.testbed.clock.now()).toISOString();
+        if (index === 4) middle = new Date(tree.server.clock.now()).toISOString();
       }
-      tree.testbed.clock.advanceSeconds(1);
+      tree.server.clock.advanceSeconds(1);
       await tree.mutate('updateFolder', { id: await tree.idOf('/Listed/axb'), title: 'Latest' });
-      tree.testbed.clock.advanceSeconds(1);
+      tree.server.clock.advanceSeconds(1);
       await tree.mutate('updateFolder', { id: await tree.idOf('/Listed/100%'), title: 'Later still' });
     });
     after(() => tree.stop());

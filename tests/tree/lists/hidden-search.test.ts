@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
 
     /** Runs a search for its first page. Returns the number of rows that each statement reads. */
     const rowsPerStatement = (userId: string, text: string, underId?: string): Promise<number[]> =>
-      withDatabase(tree.testbed.database.url, (database) =>
+      withDatabase(tree.server.database.url, (database) =>
         database.snapshot(async (reader) => {
           const { access } = await new AccessCache(database).accessFor(reader, userId);
           const rows: number[] = [];

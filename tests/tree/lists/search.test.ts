@@ -290,7 +290,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('spruce'), ['spruce again', 'spruce inside']);
         await tree.delete(id);
         await tree.advanceDays(31);
-        await tree.testbed.purge();
+        await tree.server.purge();
         assert.deepEqual(await tree.search('spruce'), []);
       });
 
