@@ -15,23 +15,26 @@ describe('a login of another user', { timeout: 60_000 }, () => {
   });
   after(() => testbed.stop());
 
-  test('ends the subscriptions of the first user, but a new login of the same user does not', async (context) => {
-    const client = await testbed.loggedIn(context);
+  test('ends the subscriptions, unlike a new login of the same user', async (context) => {
+    const client = await testbed.createLoggedInClient(context);
     const tree = await client.watch();
     await client.login(client.person);
     const change = tree[Symbol.asyncIterator]().next();
     await testbed.mutate('createFolder', { name: 'for the same' });
     assert.equal((await change).done, false);
     const changes = client.subscribe(followChanges).next();
-    const ends = [assertRejectsWith(tree.closed, 'LOGGED_OUT'), assertRejectsWith(changes, 'LOGGED_OUT')];
+    const rejections = [
+      assertRejectsWith(tree.closed, 'LOGGED_OUT'),
+      assertRejectsWith(changes, 'LOGGED_OUT'),
+    ];
     await client.login(await testbed.createUser());
-    await Promise.all(ends);
+    await Promise.all(rejections);
     assert.deepEqual(client.events, ['login', 'login', 'logout', 'login']);
   });
 
-  test('in one tab ends the subscriptions in the other tab', async (context) => {
+  test('ends the subscriptions in another tab', async (context) => {
     const name = randomUUID();
-    const open = () => testbed.client(context, { storage: tabStorage({ name }) });
+    const open = () => testbed.createClient(context, { storage: tabStorage({ name }) });
     const [tab, other] = [open(), open()];
     const notified = new Promise<void>((resolve) => other.onSession(() => resolve()));
     await tab.login(await testbed.createUser({ isAdministrator: true }));
@@ -41,17 +44,17 @@ describe('a login of another user', { timeout: 60_000 }, () => {
     await tab.login(await testbed.createUser());
     await ended;
     assert.deepEqual(other.events.slice(-2), ['logout', 'login']);
-    assert.equal(other.wire.count('/login/refresh'), 0);
+    assert.equal(other.wire.countRequests('/login/refresh'), 0);
   });
 
-  test('prevents the retry of a change by the first user after a lost reply', async (context) => {
-    const client = await testbed.loggedIn(context);
-    const next = await testbed.createUser({ isAdministrator: true });
-    client.wire.onRequest = (noted, send) => {
-      if (!noted.headers.has('idempotency-key')) return undefined;
+  test('prevents the retry of a mutation that the first user sent', async (context) => {
+    const client = await testbed.createLoggedInClient(context);
+    const nextUser = await testbed.createUser({ isAdministrator: true });
+    client.wire.onRequest = (request, send) => {
+      if (!request.headers.has('idempotency-key')) return undefined;
       client.wire.onRequest = () => undefined;
       return send().then(async () => {
-        await client.login(next);
+        await client.login(nextUser);
         throw new TypeError('fetch failed');
       });
     };

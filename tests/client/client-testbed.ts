@@ -30,7 +30,7 @@ export class ClientTestbed extends PeopleTestbed {
     return new ClientTestbed(testbed, (await testbed.logIn()).authToken);
   }
 
-  client(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {
+  createClient(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {
     const wire = new Wire();
     const { url, clock } = this.server;
     const client = createClient({ url, clock, fetch: wire.fetch, ...options });
@@ -41,19 +41,19 @@ export class ClientTestbed extends PeopleTestbed {
   }
 
   /** Creates a client that is logged in as its own user, with an empty request log. */
-  async loggedIn(
+  async createLoggedInClient(
     test: TestContext,
     options?: Partial<ClientOptions>,
   ): Promise<TestClient & { person: Person }> {
     const person = await this.createUser({ isAdministrator: true });
-    const client = this.client(test, options);
+    const client = this.createClient(test, options);
     await client.login(person);
     client.wire.clear();
     return Object.assign(client, { person });
   }
 
   /** Advances the clock and logs in the administrator of this testbed again. */
-  async elapse(seconds: number): Promise<void> {
+  async advanceSeconds(seconds: number): Promise<void> {
     this.server.clock.advanceSeconds(seconds);
     ({ authToken: this.authToken } = await this.server.logIn());
   }

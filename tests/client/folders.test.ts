@@ -28,11 +28,11 @@ for (const kind of databaseKinds) {
       testbed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
       const client = createClient({ url: testbed.url });
       await client.login(administrator);
-      const counted = (document: string, variables: object, options: CallOptions) => {
+      const countQuery = (document: string, variables: object, options: CallOptions) => {
         queryCount++;
         return client.query(document, { ...variables }, options);
       };
-      folders = createFolders({ ...client, query: counted as RunDocument });
+      folders = createFolders({ ...client, query: countQuery as RunDocument });
       const floors = Array.from({ length: 30 }, (_, floor) => ({ path: `Places/Floor ${floor}` }));
       const list = [...floors, { path: 'Places/Floor 3/Room', title: 'A room' }];
       assert.equal((await folders.importList(list)).createdCount, 32);
@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       assert.equal(await folders.byId(room.id.replace(/^./, 'f')), undefined);
     });
 
-    test('list in natural order, fetch pages on demand, and reduce the page size if a page is too expensive', async () => {
+    test('list in natural order, and reduce the page size if a page is too expensive', async () => {
       const { id } = (await folders.byPath('/Places'))!;
       queryCount = 0;
       const children = folders.children(id, { pageSize: 10 });
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([names.length, names[2], names[29]], [30, 'Floor 2', 'Floor 29']);
     });
 
-    test('list descendants with their depth, and up to a depth', async () => {
+    test('list descendants with their depth, optionally up to a maximum depth', async () => {
       const { id } = await folders.root();
       const depths: number[] = [];
       for await (const { depth } of folders.descendants(id)) depths.push(depth);
@@ -72,15 +72,15 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await namesOf(folders.descendants(id, { depth: 1 })), ['Places']);
     });
 
-    test('reject with NOT_FOUND for the contents of an unknown folder', async () => {
+    test('reject with NOT_FOUND if the folder does not exist', async () => {
       const { id } = await folders.root();
-      const nowhere = id.replace(/^./, 'f');
-      await assert.rejects(folders.children(nowhere).next(), { code: 'NOT_FOUND' });
-      await assert.rejects(folders.descendants(nowhere).next(), { code: 'NOT_FOUND' });
-      await assert.rejects(folders.delete(nowhere), { code: 'NOT_FOUND' });
+      const unknownId = id.replace(/^./, 'f');
+      await assert.rejects(folders.children(unknownId).next(), { code: 'NOT_FOUND' });
+      await assert.rejects(folders.descendants(unknownId).next(), { code: 'NOT_FOUND' });
+      await assert.rejects(folders.delete(unknownId), { code: 'NOT_FOUND' });
     });
 
-    test('search everywhere or inside a folder', async () => {
+    test('search the whole tree or inside a folder', async () => {
       assert.deepEqual((await namesOf(folders.search('Floor 2', { pageSize: 3 }))).slice(0, 3), [
         'Floor 2',
         'Floor 20',
@@ -92,9 +92,9 @@ for (const kind of databaseKinds) {
 
     test('create, change, move, delete and restore', async () => {
       const { id: rootId } = await folders.root();
-      const made = await folders.create({ name: 'New', properties: { seats: 3 }, icon: 'chair' });
-      assert.deepEqual([made.path, made.parentId, made.properties], ['/New', rootId, { seats: 3 }]);
-      const { id } = made;
+      const created = await folders.create({ name: 'New', properties: { seats: 3 }, icon: 'chair' });
+      assert.deepEqual([created.path, created.parentId, created.properties], ['/New', rootId, { seats: 3 }]);
+      const { id } = created;
       const changed = await folders.update(id, { title: 'Newer', icon: null, expectedVersion: 1 });
       assert.deepEqual([changed.title, changed.icon, changed.version], ['Newer', null, 2]);
       await assert.rejects(folders.update(id, { title: 'x', expectedVersion: 1 }), { code: 'CONFLICT' });
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await namesOf(folders.trash()), []);
     });
 
-    test('keep favorites and recent folders', async () => {
+    test('set favorites, and list favorites and recent folders', async () => {
       const first = await folders.create({ name: 'Favorite 10' });
       const second = await folders.create({ name: 'Favorite 9' });
       for (const { id } of [first, second]) await folders.setFavorite(id, true);

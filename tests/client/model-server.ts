@@ -1,6 +1,6 @@
 /**
- * A server in this process. Its tree changes at the worst moments: between two pages of a read, and between a change and its
- * event. It supports only the requests of a watched tree and sends changes like the real server: in order, each with the
+ * A model of the server. Its tree changes at the worst moments: between two pages of a read, and between a change and its
+ * event. The model supports only the requests of a watched tree and sends changes like the real server: in order, each with the
  * current state of its folder.
  */
 
@@ -12,17 +12,29 @@ import { inNaturalOrder } from '../../client/src/tree/natural-order.ts';
 
 export interface Operation {
   readonly kind: string;
+  /** Random numbers. They select the folders and the new values. */
   readonly one: number;
   readonly two: number;
-  /** Whether the server sends a response before the next operation. */
+  /** Whether this is the last operation before the next response. */
   readonly isLast: boolean;
 }
 
-/** Without operations that cause a new read, because a read would repair earlier mistakes. */
-const gentle = ['move', 'move', 'move', 'move', 'rename', 'retitle', 'delete', 'cut', 'none', 'none'];
-const all = [...gentle, 'rename', 'create', 'import', 'restore', 'restore', 'level', 'resync'];
+/** Kinds that cause no new read of the tree, because a read would repair earlier mistakes. */
+const incremental = [
+  'move',
+  'move',
+  'move',
+  'move',
+  'rename',
+  'retitle',
+  'delete',
+  'disconnect',
+  'none',
+  'none',
+];
+const all = [...incremental, 'rename', 'create', 'import', 'restore', 'restore', 'level', 'resync'];
 
-const operationOf = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
+const operationsOf = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
   fc.record({
     kind: fc.constantFrom(...kinds),
     one: fc.nat(9_999),
@@ -30,7 +42,7 @@ const operationOf = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
     isLast: fc.boolean(),
   });
 
-export const operations = { gentle: operationOf(gentle), all: operationOf(all) };
+export const operations = { incremental: operationsOf(incremental), all: operationsOf(all) };
 
 interface PageVariables {
   readonly id?: string;
@@ -50,15 +62,15 @@ export class ModelServer {
   /** Rebuilt on demand after a change. */
   #byParent: Map<string | null, Folder[]> | undefined;
   #count = 0;
-  #cuts = 0;
+  #disconnects = 0;
   reads = 0;
 
   constructor(operations: readonly Operation[]) {
     this.#operations = [...operations];
-    this.#grow(null, 4);
+    this.#createFolders(null, 4);
   }
 
-  /** The end of the journal; undefined while operations are pending. */
+  /** The cursor of the last change, or undefined while operations are pending. */
   get head(): string | undefined {
     return this.#operations.length === 0 ? String(this.#journal.length) : undefined;
   }
@@ -89,8 +101,8 @@ export class ModelServer {
 
   #page({ id = '1', first, after, lastParent = '1' }: PageVariables) {
     const cursor = String(this.#journal.length);
-    const [top, seen] = [this.#folders.get(id), this.#folders.get(lastParent)];
-    const current = seen ? { ...seen, ancestors: this.#pathTo(lastParent).slice(0, -1) } : null;
+    const [top, previous] = [this.#folders.get(id), this.#folders.get(lastParent)];
+    const current = previous ? { ...previous, ancestors: this.#pathTo(lastParent).slice(0, -1) } : null;
     if (!top) return { cursor, folder: null, lastParent: current };
     const [, ...all] = this.subtree(id);
     const pathOf = (folder: Folder) => this.#pathTo(folder.id).slice(this.#pathTo(id).length);
@@ -107,14 +119,14 @@ export class ModelServer {
   }
 
   async *#streamChanges(variables: () => { after: string }, signal: AbortSignal): AsyncGenerator<unknown> {
-    let cuts = this.#cuts;
+    let disconnects = this.#disconnects;
     let position = Number(variables().after);
     while (!signal.aborted) {
       await new Promise(setImmediate);
       this.#change();
-      // Continues like after a lost connection.
-      if (cuts !== this.#cuts) position = Number(variables().after);
-      cuts = this.#cuts;
+      // Reconnects: reads the cursor from the variables again.
+      if (disconnects !== this.#disconnects) position = Number(variables().after);
+      disconnects = this.#disconnects;
       const entry = this.#journal[position];
       if (!entry) continue;
       const folder = entry.kind === 'DELETE' ? undefined : this.#folders.get(entry.folderId!);
@@ -136,20 +148,23 @@ export class ModelServer {
   #run({ kind, one, two }: Operation): void {
     const [, ...all] = this.subtree('1');
     // Prefers folders with children.
-    const some = one % 3 === 0 ? all : all.filter(({ id }) => this.children(id).length > 0);
-    const [folder, other] = [some[one % some.length], all[two % all.length] ?? this.#folders.get('1')!];
-    if (kind === 'resync') this.#note('RESYNC', null);
-    if (kind === 'cut') this.#cuts++;
+    const candidates = one % 3 === 0 ? all : all.filter(({ id }) => this.children(id).length > 0);
+    const [folder, other] = [
+      candidates[one % candidates.length],
+      all[two % all.length] ?? this.#folders.get('1')!,
+    ];
+    if (kind === 'resync') this.#addEntry('RESYNC', null);
+    if (kind === 'disconnect') this.#disconnects++;
     if (kind === 'restore') {
       const [top, ...inside] = this.#trash.splice(one % Math.max(1, this.#trash.length), 1)[0] ?? [];
       if (!top) return;
       for (const each of [{ ...top, parentId: other.id }, ...inside]) this.#folders.set(each.id, each);
-      this.#note('CREATE', top.id);
+      this.#addEntry('CREATE', top.id);
     }
-    if (kind === 'create') this.#note('CREATE', this.#grow(other.id, 0));
+    if (kind === 'create') this.#addEntry('CREATE', this.#createFolders(other.id, 0));
     if (kind === 'import' && all.length < 80) {
-      this.#grow(other.id, 2);
-      this.#note('IMPORT', other.id);
+      this.#createFolders(other.id, 2);
+      this.#addEntry('IMPORT', other.id);
     }
     if (!folder) return;
     const { id } = folder;
@@ -157,37 +172,37 @@ export class ModelServer {
     if (kind === 'retitle') this.#update(folder, { title: `title ${two}` });
     if (kind === 'move' && !this.#pathTo(other.id).includes(folder)) {
       this.#folders.set(id, { ...folder, parentId: other.id });
-      this.#note('MOVE', id);
+      this.#addEntry('MOVE', id);
     }
-    const gone = this.subtree(id);
-    if (kind === 'delete' && all.length - gone.length > 40) {
-      this.#trash.push(gone);
-      for (const each of gone) this.#folders.delete(each.id);
-      this.#note('DELETE', id);
+    const subtree = this.subtree(id);
+    if (kind === 'delete' && all.length - subtree.length > 40) {
+      this.#trash.push(subtree);
+      for (const each of subtree) this.#folders.delete(each.id);
+      this.#addEntry('DELETE', id);
     }
     if (kind === 'level') {
       const accessLevel = levels[two % levels.length]!;
       for (const each of this.subtree(id)) this.#folders.set(each.id, { ...each, accessLevel });
-      this.#note('UPDATE', id);
+      this.#addEntry('UPDATE', id);
     }
   }
 
   #update(folder: Folder, change: Partial<Folder>): void {
     this.#folders.set(folder.id, { ...folder, ...change });
-    this.#note('UPDATE', folder.id);
+    this.#addEntry('UPDATE', folder.id);
   }
 
-  #note(kind: FolderChangeKind, folderId: string | null): void {
+  #addEntry(kind: FolderChangeKind, folderId: string | null): void {
     this.#journal.push({ kind, folderId });
   }
 
   /** Creates a folder with descendants. */
-  #grow(parentId: string | null, depth: number): string {
+  #createFolders(parentId: string | null, depth: number): string {
     const id = String(++this.#count);
     const name = `${letters[this.#count % letters.length]}${id}`;
     const accessLevel = this.#folders.get(parentId!)?.accessLevel ?? 'READ';
     this.#folders.set(id, { id, parentId, name, title: name, accessLevel } as Folder);
-    for (let count = 0; count < depth; count++) this.#grow(id, depth - 1);
+    for (let count = 0; count < depth; count++) this.#createFolders(id, depth - 1);
     return id;
   }
 

@@ -1,10 +1,11 @@
-/** Random concurrent changes of several users: of folders and of access. */
+/** Random changes of folders and of access rights. */
 
 import fc from 'fast-check';
 import type { TreeTestbed } from '../tree/tree-testbed.ts';
 
 export interface RandomChange {
   readonly kind: string;
+  /** Random numbers. They select the folders, users and new values. */
   readonly one: number;
   readonly two: number;
 }
@@ -22,10 +23,10 @@ const kinds = [
   'merge',
   'copy',
 ];
-const rights = ['grant', 'grant', 'revoke', 'join', 'leave'];
+const accessKinds = ['grant', 'grant', 'revoke', 'join', 'leave'];
 
 export const randomChanges: fc.Arbitrary<RandomChange> = fc.record({
-  kind: fc.constantFrom(...kinds, ...rights, 'cut'),
+  kind: fc.constantFrom(...kinds, ...accessKinds, 'disconnect'),
   one: fc.nat(9_999),
   two: fc.nat(9_999),
 });

@@ -1,4 +1,4 @@
-/** Follows changes through a client's subscription and compares them with the journal. */
+/** Receives changes through a subscription of the client and compares them with the journal. */
 
 import assert from 'node:assert/strict';
 import type { Client } from '@espalier/client';
@@ -16,13 +16,13 @@ export const followChanges =
 export class ReceivedChanges {
   readonly changes: Change[] = [];
   readonly #testbed: ClientTestbed;
-  readonly #start: string;
-  readonly #stopping = new AbortController();
+  readonly #startCursor: string;
+  readonly #abortController = new AbortController();
   /** The cursors that servers sent when they shut down. */
-  readonly lastCursors: string[] = [];
+  readonly shutdownCursors: string[] = [];
   #cursor: string;
   #wake: () => void = () => undefined;
-  #ended: unknown;
+  #endReason: unknown;
 
   static async follow(testbed: ClientTestbed, client: Client): Promise<ReceivedChanges> {
     const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
@@ -34,21 +34,21 @@ export class ReceivedChanges {
     return received;
   }
 
-  private constructor(testbed: ClientTestbed, start: string) {
+  private constructor(testbed: ClientTestbed, startCursor: string) {
     this.#testbed = testbed;
-    this.#start = this.#cursor = start;
+    this.#startCursor = this.#cursor = startCursor;
   }
 
   /** Why the subscription has ended, or undefined if it has not. */
-  get ended(): unknown {
-    return this.#ended;
+  get endReason(): unknown {
+    return this.#endReason;
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#abortController.abort();
   }
 
-  async until(isEnough: () => boolean): Promise<void> {
+  async waitUntil(isEnough: () => boolean): Promise<void> {
     while (!isEnough()) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
@@ -56,18 +56,18 @@ export class ReceivedChanges {
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
     const { changes } = await this.#testbed.query<{ changes: { items: Change[] } }>(query, {
-      after: this.#start,
+      after: this.#startCursor,
     });
-    await this.until(() => this.changes.length >= changes.items.length || this.#ended !== undefined);
+    await this.waitUntil(() => this.changes.length >= changes.items.length || this.#endReason !== undefined);
     assert.deepEqual(this.changes, changes.items);
   }
 
   async #follow(client: Client): Promise<void> {
     const onGoingAway = (cursor: string) => {
-      this.lastCursors.push(cursor);
+      this.shutdownCursors.push(cursor);
       this.#cursor = cursor;
     };
-    const { signal } = this.#stopping;
+    const { signal } = this.#abortController;
     const changes = client.subscribe<{ folderChanges: Change }>(
       followChanges,
       () => ({ after: this.#cursor }),
@@ -84,7 +84,7 @@ export class ReceivedChanges {
   }
 
   #end(reason: unknown): void {
-    this.#ended = reason;
+    this.#endReason = reason;
     this.#wake();
   }
 }

@@ -1,4 +1,4 @@
-/** Another library uses the client's socket and subscribes with the client of graphql-ws. */
+/** Another library subscribes with `client.socket`, which has the interface of a graphql-ws client. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
@@ -29,7 +29,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
   });
   after(() => testbed.stop());
   const start = async (context: TestContext) => {
-    const client = await testbed.loggedIn(context);
+    const client = await testbed.createLoggedInClient(context);
     return { client, ...(await follow(client)) };
   };
   const isLoggedOut = (error: unknown) => error instanceof EspalierError && error.code === 'LOGGED_OUT';
@@ -42,7 +42,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
 
   test('ends with LOGGED_OUT when the server ends the session', async (context) => {
     const person = await testbed.createUser();
-    const client = testbed.client(context);
+    const client = testbed.createClient(context);
     await client.login(person);
     const { ended } = await follow(client);
     await testbed.mutate('updateUser', { id: person.id, isDisabled: true });

@@ -1,6 +1,5 @@
 /**
- * Client subscriptions on a real server survive expired tokens, lost sockets and server restarts without missing a
- * change.
+ * Subscriptions of the client miss no change if a token expires, a socket closes or the server restarts.
  */
 
 import assert from 'node:assert/strict';
@@ -31,7 +30,7 @@ function trackSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['web
 }
 
 for (const kind of databaseKinds) {
-  describe(`client subscriptions on ${kind.name}`, { timeout: 90_000 }, () => {
+  describe(`a subscribed client on ${kind.name}`, { timeout: 90_000 }, () => {
     let testbed: ClientTestbed;
     let folders = 0;
     before(async () => {
@@ -42,54 +41,54 @@ for (const kind of databaseKinds) {
     const writeAndReceive = async (received: ReceivedChanges) => {
       const count = received.changes.length;
       await write();
-      await received.until(() => received.changes.length > count || received.ended !== undefined);
+      await received.waitUntil(() => received.changes.length > count || received.endReason !== undefined);
     };
 
-    test('refresh once at each expiry warning, and keep the same socket', async (context) => {
+    test('refreshes once at each expiry warning, and keeps the same socket', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await testbed.loggedIn(context, { webSocket });
+      const client = await testbed.createLoggedInClient(context, { webSocket });
       const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
       for (let tokens = 1; tokens <= 3; tokens++) {
-        const prolonged = new Promise<void>((resolve) => {
+        const refreshed = new Promise<void>((resolve) => {
           const stop = client.onSession(() => (stop(), resolve()));
         });
-        await testbed.elapse(tokenSeconds - warningSeconds);
-        await prolonged;
-        // Each token expires long before the warning of the next one.
+        await testbed.advanceSeconds(tokenSeconds - warningSeconds);
+        await refreshed;
+        // The socket now depends on the new token, because the previous one expires before the next warning.
         await writeAndReceive(received);
       }
       assert.equal(sockets.length, 1);
-      assert.equal(client.wire.count('/login/refresh'), 3);
+      assert.equal(client.wire.countRequests('/login/refresh'), 3);
       await received.assertMissedNothing();
     });
 
-    test('reconnect with a new token after the server has closed the socket of an expired token', async (context) => {
+    test('reconnects with a new token if its socket is closed when the old token expires', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await testbed.loggedIn(context, { webSocket });
+      const client = await testbed.createLoggedInClient(context, { webSocket });
       const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
       const closed = once(sockets[0]!, 'close') as Promise<[code: number]>;
-      await testbed.elapse(tokenSeconds + 1);
+      await testbed.advanceSeconds(tokenSeconds + 1);
       assert.equal((await closed)[0], 4403);
       await writeAndReceive(received);
       await writeAndReceive(received);
       assert.equal(sockets.length, 2);
-      assert.equal(client.wire.count('/login/refresh'), 1);
+      assert.equal(client.wire.countRequests('/login/refresh'), 1);
       await received.assertMissedNothing();
     });
 
-    test('miss no change when the socket is terminated repeatedly', async (context) => {
+    test('misses no change when its socket is terminated repeatedly', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await testbed.loggedIn(context, { webSocket });
+      const client = await testbed.createLoggedInClient(context, { webSocket });
       const [one, other] = [
         await ReceivedChanges.follow(testbed, client),
         await ReceivedChanges.follow(testbed, client),
       ];
-      for (let kills = 0; kills < 5; kills++) {
+      for (let terminations = 0; terminations < 5; terminations++) {
         await writeAndReceive(one);
         // The connection has lasted long enough to reset the backoff.
-        await testbed.elapse(2);
+        await testbed.advanceSeconds(2);
         sockets.at(-1)!.terminate();
         await write();
       }
@@ -98,73 +97,77 @@ for (const kind of databaseKinds) {
       assert.equal(sockets.length, 6);
     });
 
-    test('end with LOGGED_OUT when the server ends the session', async (context) => {
-      const client = await testbed.loggedIn(context);
+    test('ends its subscription with LOGGED_OUT when its session is revoked', async (context) => {
+      const client = await testbed.createLoggedInClient(context);
       const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
       await testbed.mutate('revokeSessions', { userId: client.person.id });
-      await received.until(() => received.ended !== undefined);
-      assert.ok(received.ended instanceof EspalierError && received.ended.code === 'LOGGED_OUT');
+      await received.waitUntil(() => received.endReason !== undefined);
+      assert.ok(received.endReason instanceof EspalierError && received.endReason.code === 'LOGGED_OUT');
       assert.deepEqual(client.events, ['login', 'ended']);
     });
   });
 }
 
-describe('client subscriptions during a server restart', { timeout: 90_000 }, () => {
+describe('a subscribed client during a server restart', { timeout: 90_000 }, () => {
   const start = async (context: TestContext, options: Partial<ClientOptions> = {}) => {
     const database = await sqlite.create();
     const settings = { PORT: String(await findFreePort()) };
-    const testbed = await Testbed.start(sqlite, { database, settings });
-    const clients = new ClientTestbed(testbed, (await testbed.logIn()).authToken);
-    const client = await clients.loggedIn(context, options);
+    const server = await Testbed.start(sqlite, { database, settings });
+    const testbed = new ClientTestbed(server, (await server.logIn()).authToken);
+    const client = await testbed.createLoggedInClient(context, options);
     context.after(() => database.remove());
-    const again = () => Testbed.start(sqlite, { database, settings, clock: testbed.clock });
-    return { testbed, clients, client, again };
+    const restart = () => Testbed.start(sqlite, { database, settings, clock: server.clock });
+    return { testbed, client, restart };
   };
 
-  test('continue at the last cursor of the server, and a query waits for the server', async (context) => {
-    const { testbed, clients, client, again } = await start(context);
-    const received = await ReceivedChanges.follow(clients, client);
-    await clients.mutate('createFolder', { name: 'one' });
-    await received.until(() => received.changes.length === 1);
+  test('continues at the last cursor of the server, while a query waits for the restart', async (context) => {
+    const { testbed, client, restart } = await start(context);
+    const received = await ReceivedChanges.follow(testbed, client);
+    await testbed.mutate('createFolder', { name: 'one' });
+    await received.waitUntil(() => received.changes.length === 1);
     await testbed.stop();
     const query = client.query('{folder{name}}');
-    const next = await again();
+    const restarted = await restart();
     assert.deepEqual(await query, { folder: { name: 'Root' } });
-    const { authToken } = await next.logIn();
+    const { authToken } = await restarted.logIn();
     const input = { name: 'two' };
-    await next.query('mutation($input: CreateFolderInput!){createFolder(input: $input){cursor}}', authToken, {
-      input,
-    });
-    await received.until(() => received.changes.length === 2 || received.ended !== undefined);
-    assert.equal(received.ended, undefined);
-    assert.deepEqual(received.lastCursors, [received.changes[0]!.cursor]);
-    await next.stop();
+    await restarted.query(
+      'mutation($input: CreateFolderInput!){createFolder(input: $input){cursor}}',
+      authToken,
+      {
+        input,
+      },
+    );
+    await received.waitUntil(() => received.changes.length === 2 || received.endReason !== undefined);
+    assert.equal(received.endReason, undefined);
+    assert.deepEqual(received.shutdownCursors, [received.changes[0]!.cursor]);
+    await restarted.stop();
   });
 
-  test('continue while a call gives up after its timeout', async (context) => {
-    const { testbed, clients, client, again } = await start(context, { retrySeconds: 0 });
-    const received = await ReceivedChanges.follow(clients, client);
+  test('keeps its subscription even if a query fails because the server is down', async (context) => {
+    const { testbed, client, restart } = await start(context, { retrySeconds: 0 });
+    const received = await ReceivedChanges.follow(testbed, client);
     await testbed.stop();
     await assertRejectsWith(client.query('{folder{name}}'), 'UNREACHABLE');
-    const next = await again();
-    const { authToken } = await next.logIn();
-    await next.query('mutation{createFolder(input: {name: "one"}){cursor}}', authToken);
-    await received.until(() => received.changes.length === 1 || received.ended !== undefined);
-    assert.equal(received.ended, undefined);
-    await next.stop();
+    const restarted = await restart();
+    const { authToken } = await restarted.logIn();
+    await restarted.query('mutation{createFolder(input: {name: "one"}){cursor}}', authToken);
+    await received.waitUntil(() => received.changes.length === 1 || received.endReason !== undefined);
+    assert.equal(received.endReason, undefined);
+    await restarted.stop();
   });
 });
 
-describe('client subscriptions', { timeout: 60_000 }, () => {
+describe('a client subscription', { timeout: 60_000 }, () => {
   let testbed: ClientTestbed;
   before(async () => {
     testbed = await ClientTestbed.start(sqlite);
   });
   after(() => testbed.stop());
 
-  test('end with the error of the server if they are rejected', async (context) => {
-    const client = await testbed.loggedIn(context);
+  test('ends with the error of the server if the server rejects it', async (context) => {
+    const client = await testbed.createLoggedInClient(context);
     const first = (text: string, variables?: Record<string, unknown>) =>
       client.subscribe(text, variables).next();
     await assertRejectsWith(first('subscription{nothing}'), 'GRAPHQL_VALIDATION_FAILED');
@@ -174,29 +177,29 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     await assertRejectsWith(first('subscription{folderChanges{folderId}}'), 'LOGGED_OUT');
   });
 
-  test('end with the reason of a signal, and without an error on return and close', async (context) => {
+  test('ends with the reason of an aborted signal, but without an error on return() and close()', async (context) => {
     const { sockets, webSocket } = trackSockets();
-    const client = await testbed.loggedIn(context, { webSocket });
-    const leaving = new AbortController();
+    const client = await testbed.createLoggedInClient(context, { webSocket });
+    const controller = new AbortController();
     const reason = new Error('Enough.');
-    const aborted = client.subscribe(followChanges, undefined, { signal: leaving.signal });
+    const aborted = client.subscribe(followChanges, undefined, { signal: controller.signal });
     const returned = client.subscribe(followChanges);
     const closed = client.subscribe(followChanges);
     const [first, second, third] = [aborted.next(), returned.next(), closed.next()];
-    leaving.abort(reason);
+    controller.abort(reason);
     await assert.rejects(first, reason);
     assert.deepEqual(await aborted.next(), { value: undefined, done: true });
     await returned.return!();
     assert.deepEqual(await second, { value: undefined, done: true });
     client.close();
     assert.deepEqual(await third, { value: undefined, done: true });
-    await assert.rejects(client.subscribe(followChanges, {}, { signal: leaving.signal }).next(), reason);
+    await assert.rejects(client.subscribe(followChanges, {}, { signal: controller.signal }).next(), reason);
     assert.ok(sockets.length <= 1);
   });
 
-  test('do not keep a socket open after the client is closed if they ended before they started', async (context) => {
+  test('leaves no open socket after close(), even if return() was called before it started', async (context) => {
     const { sockets, webSocket } = trackSockets();
-    const client = await testbed.loggedIn(context, { webSocket });
+    const client = await testbed.createLoggedInClient(context, { webSocket });
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
     await testbed.mutate('createFolder', { name: 'left' });
     for await (const { folderChanges } of client.subscribe(followChanges, { after: cursor })) {
@@ -209,7 +212,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     await closed;
   });
 
-  test('end with the client and with the session, even if another library started them', async (context) => {
+  test('ends on logout and on close(), even if another library started it', async (context) => {
     const { sockets, webSocket } = trackSockets();
     const follow = async (client: TestClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');
@@ -218,40 +221,40 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
       assert.equal((await changes.next()).done, false);
       return { next: changes.next() };
     };
-    const leaving = await testbed.loggedIn(context, { webSocket });
-    const refused = assertRejectsWith((await follow(leaving)).next, 'LOGGED_OUT');
-    await leaving.logout();
-    await refused;
-    const closing = await testbed.loggedIn(context, { webSocket });
-    const { next } = await follow(closing);
+    const loggedOut = await testbed.createLoggedInClient(context, { webSocket });
+    const rejected = assertRejectsWith((await follow(loggedOut)).next, 'LOGGED_OUT');
+    await loggedOut.logout();
+    await rejected;
+    const closedClient = await testbed.createLoggedInClient(context, { webSocket });
+    const { next } = await follow(closedClient);
     const closed = once(sockets.at(-1)!, 'close');
-    closing.close();
+    closedClient.close();
     assert.equal((await next).done, true);
     await closed;
   });
 
-  test('reconnect after growing pauses if the socket is closed normally', async (context) => {
+  test('reconnects with backoff if the server closes the socket with 1000', async (context) => {
     const server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
     context.after(() => server.close());
     const { port } = server.address() as AddressInfo;
-    const client = testbed.client(context, {
+    const client = testbed.createClient(context, {
       url: `http://127.0.0.1:${port}`,
       storage: await createStoredTokens(testbed),
     });
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     const change = client.subscribe(followChanges).next();
     for (let connections = 0; connections < 4; connections++) {
       const [socket] = (await once(server, 'connection')) as [WsWebSocket];
       socket.close(1000);
     }
     // At least 50 ms, 100 ms and 200 ms, minus the inaccuracy of timers.
-    assert.ok(performance.now() - begunAt > 340);
+    assert.ok(performance.now() - startedAt > 340);
     client.close();
     assert.deepEqual(await change, { value: undefined, done: true });
   });
 
-  test('end when the program closes the client, even while the server is down', async (context) => {
-    const client = testbed.client(context, {
+  test('ends on close(), even while the server is down', async (context) => {
+    const client = testbed.createClient(context, {
       url: 'http://127.0.0.1:9',
       storage: await createStoredTokens(testbed),
     });
@@ -260,8 +263,8 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     assert.deepEqual(await change, { value: undefined, done: true });
   });
 
-  test('buffer changes in order between two calls of next', async (context) => {
-    const client = await testbed.loggedIn(context);
+  test('returns changes in order to concurrent calls of next()', async (context) => {
+    const client = await testbed.createLoggedInClient(context);
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
     for (const name of ['one', 'two', 'three']) await testbed.mutate('createFolder', { name });
     const text = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';

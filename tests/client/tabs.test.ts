@@ -10,9 +10,9 @@ import { ReceivedChanges } from './received-changes.ts';
 
 const tokenSeconds = 600;
 const warningSeconds = 60;
-const expiries = 10;
+const expiryCount = 10;
 
-describe('tabs', { timeout: 60_000 }, () => {
+describe('two tabs', { timeout: 60_000 }, () => {
   let testbed: ClientTestbed;
   before(async () => {
     testbed = await ClientTestbed.start(sqlite);
@@ -23,7 +23,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     const name = randomUUID();
     const areas = [createArea(), createArea()];
     const [one, other] = areas.map((area) =>
-      testbed.client(context, { storage: tabStorage({ name, area }) }),
+      testbed.createClient(context, { storage: tabStorage({ name, area }) }),
     );
     const person = await testbed.createUser({ isAdministrator: true });
     const event = nextEvent(other!);
@@ -32,15 +32,15 @@ describe('tabs', { timeout: 60_000 }, () => {
     assert.equal(await other!.isLoggedIn(), true);
     return { tabs: [one!, other!] as const, person };
   };
-  const refreshes = (tabs: readonly TestClient[]) =>
-    tabs.reduce((sum, { wire }) => sum + wire.count('/login/refresh'), 0);
+  const countRefreshes = (tabs: readonly TestClient[]) =>
+    tabs.reduce((sum, { wire }) => sum + wire.countRequests('/login/refresh'), 0);
 
   test('refresh once when they wake at the same instant', async (context) => {
     const { tabs } = await openTabs(context);
-    for (let expired = 1; expired <= expiries; expired++) {
-      await testbed.elapse(tokenSeconds + 1);
+    for (let expiry = 1; expiry <= expiryCount; expiry++) {
+      await testbed.advanceSeconds(tokenSeconds + 1);
       await Promise.all([...tabs, ...tabs].map((tab) => tab.query('{folder{name}}')));
-      assert.equal(refreshes(tabs), expired);
+      assert.equal(countRefreshes(tabs), expiry);
     }
   });
 
@@ -51,21 +51,21 @@ describe('tabs', { timeout: 60_000 }, () => {
       const counts = received.map(({ changes }) => changes.length);
       await testbed.mutate('createFolder', { name });
       await Promise.all(
-        received.map((each, index) => each.until(() => each.changes.length > counts[index]!)),
+        received.map((each, index) => each.waitUntil(() => each.changes.length > counts[index]!)),
       );
     };
     await write('before');
-    for (let expired = 1; expired <= 3; expired++) {
-      const prolonged = tabs.map(nextEvent);
-      await testbed.elapse(tokenSeconds - warningSeconds);
-      await Promise.all(prolonged);
-      await write(`after ${expired}`);
-      assert.equal(refreshes(tabs), expired);
+    for (let expiry = 1; expiry <= 3; expiry++) {
+      const refreshed = tabs.map(nextEvent);
+      await testbed.advanceSeconds(tokenSeconds - warningSeconds);
+      await Promise.all(refreshed);
+      await write(`after ${expiry}`);
+      assert.equal(countRefreshes(tabs), expiry);
     }
     for (const each of received) await each.assertMissedNothing();
   });
 
-  test('report an ended session as ended, not as a logout, in the other tab', async (context) => {
+  test('report a revoked session to the other tab as `ended`, not as a logout', async (context) => {
     const { tabs, person } = await openTabs(context);
     const [one, other] = tabs;
     const event = nextEvent(other);
@@ -87,7 +87,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     await other.query('{folder{name}}');
   });
 
-  test('keep the session without locks and channels', async (context) => {
+  test('keep the session even without Web Locks and BroadcastChannel', async (context) => {
     const { navigator, BroadcastChannel } = globalThis;
     const setGlobals = (values: object) =>
       Object.entries(values).forEach(([name, value]) =>
@@ -97,10 +97,10 @@ describe('tabs', { timeout: 60_000 }, () => {
     setGlobals({ navigator: undefined, BroadcastChannel: undefined });
     // The tabs share one area, like localStorage.
     const area = createArea();
-    const tabs = [1, 2].map(() => testbed.client(context, { storage: tabStorage({ area }) }));
+    const tabs = [1, 2].map(() => testbed.createClient(context, { storage: tabStorage({ area }) }));
     await tabs[0]!.login(await testbed.createUser());
-    for (let expired = 0; expired < expiries; expired++) {
-      await testbed.elapse(tokenSeconds + 1);
+    for (let expiry = 0; expiry < expiryCount; expiry++) {
+      await testbed.advanceSeconds(tokenSeconds + 1);
       await Promise.all(tabs.map((tab) => tab.query('{folder{name}}')));
     }
     assert.deepEqual(

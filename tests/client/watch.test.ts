@@ -20,13 +20,13 @@ import { createChanger, randomChanges, type People } from './random-changes.ts';
 const rounds = 2;
 const writers = 4;
 const writesPerRound = 20;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 interface Watcher {
   readonly name: string;
   readonly client: Client;
   /** Terminates the connection of this watcher, like a failing network. */
-  readonly cut: () => void;
+  readonly disconnect: () => void;
   readonly watched: WatchedTree;
   /** The error that ended the updates. */
   failure?: unknown;
@@ -41,17 +41,17 @@ function withoutPosition(folder: Folder): Folder {
 
 function connect(url: string, authToken: string) {
   let last: Socket | undefined;
-  const note = (socket: Socket) => void (last = socket);
-  class CutSocket extends Socket {
+  const track = (socket: Socket) => void (last = socket);
+  class TrackedSocket extends Socket {
     constructor(address: string, protocol: string) {
       super(address, protocol);
-      note(this);
+      track(this);
     }
   }
   const storage = memoryStorage();
   void storage.write({ authToken, refreshToken: '', expiresAt: Infinity, lifetimeSeconds: 600 });
-  const webSocket = CutSocket as unknown as typeof WebSocket;
-  return { client: createClient({ url, storage, webSocket }), cut: () => last?.terminate() };
+  const webSocket = TrackedSocket as unknown as typeof WebSocket;
+  return { client: createClient({ url, storage, webSocket }), disconnect: () => last?.terminate() };
 }
 
 for (const kind of databaseKinds) {
@@ -61,10 +61,10 @@ for (const kind of databaseKinds) {
     const watchers: Watcher[] = [];
 
     const watch = async (name: string, authToken: string, path?: string) => {
-      const { client, cut } = connect(tree.server.url, authToken);
+      const { client, disconnect } = connect(tree.server.url, authToken);
       const under = path === undefined ? undefined : await tree.idOf(path);
       const watched = await client.watch({ under, pageSize: 4 });
-      const watcher: Watcher = { name, client, cut, under, watched };
+      const watcher: Watcher = { name, client, disconnect, under, watched };
       watched.closed.catch((error: unknown) => (watcher.failure = error));
       watchers.push(watcher);
     };
@@ -118,8 +118,8 @@ for (const kind of databaseKinds) {
       return all;
     };
     /** Waits until the watched tree equals a fresh read, including the order. */
-    const settle = async (watcher: Watcher) => {
-      const deadline = performance.now() + patienceMs;
+    const waitUntilEqual = async (watcher: Watcher) => {
+      const deadline = performance.now() + timeoutMs;
       for (;;) {
         const expected = await readFresh(watcher);
         assert.ifError(watcher.failure);
@@ -128,19 +128,19 @@ for (const kind of databaseKinds) {
       }
     };
 
-    test('equal a fresh read, including the order, once there are no more changes', async () => {
+    test('equal a fresh read, including the order, after the last change', async () => {
       const changer = createChanger(tree, people);
       const changes = fc.sample(randomChanges, { seed: 5, numRuns: rounds * writers * writesPerRound });
       while (changes.length > 0) {
         await changer.refresh();
         const write = async () => {
           for (const each of changes.splice(0, writesPerRound)) {
-            if (each.kind === 'cut') watchers[each.one % watchers.length]!.cut();
+            if (each.kind === 'disconnect') watchers[each.one % watchers.length]!.disconnect();
             else await changer.change(each);
           }
         };
         await Promise.all(Array.from({ length: writers }, write));
-        await Promise.all(watchers.map(settle));
+        await Promise.all(watchers.map(waitUntilEqual));
       }
     });
   });

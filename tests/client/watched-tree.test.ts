@@ -19,7 +19,7 @@ function assertIsTree(watched: WatchedTree): void {
   assert.equal(seen.size, watched.size);
 }
 
-async function checkEachChange(watched: WatchedTree): Promise<void> {
+async function assertValidAfterEachChange(watched: WatchedTree): Promise<void> {
   let failure: unknown;
   watched.onChange(() => {
     try {
@@ -41,8 +41,8 @@ async function waitUntilCaughtUp(watched: WatchedTree, server: ModelServer): Pro
 }
 
 describe('a watched tree', () => {
-  const runs = selectLength({ short: { gentle: 8, all: 3 }, long: { gentle: 25, all: 8 } });
-  for (const name of ['gentle', 'all'] as const) {
+  const runs = selectLength({ short: { incremental: 8, all: 3 }, long: { incremental: 25, all: 8 } });
+  for (const name of ['incremental', 'all'] as const) {
     test(`is a valid tree after each change, and finally equals the tree of the server, with ${name} operations`, async () => {
       const operationLists = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });
       await fc.assert(
@@ -50,11 +50,11 @@ describe('a watched tree', () => {
           const server = new ModelServer(changes);
           const watched = await watchTree(server.client, { pageSize });
           assertIsTree(watched);
-          const checking = checkEachChange(watched);
+          const validity = assertValidAfterEachChange(watched);
           await waitUntilCaughtUp(watched, server);
           assert.deepEqual(listSubtree(watched, '1'), server.subtree('1'));
           watched.close();
-          await checking;
+          await validity;
         }),
         { numRuns: runs[name], endOnFailure: true },
       );

@@ -24,7 +24,7 @@ export class Wire {
     return this.onRequest(request, send) ?? send();
   };
 
-  count(path: string): number {
+  countRequests(path: string): number {
     return this.requests.filter((request) => request.path === path).length;
   }
 
@@ -33,29 +33,29 @@ export class Wire {
   }
 
   /** Drops the next replies at a path after the server has executed the requests. */
-  loseReplies(path: string, count = 1): void {
-    this.#next(path, count, async (send) => {
+  dropReplies(path: string, count = 1): void {
+    this.#interceptNext(path, count, async (send) => {
       await (await send()).text();
       throw new TypeError('fetch failed');
     });
   }
 
-  /** Answers the next requests at a path with a response from `make`. The requests do not reach the server. */
-  answer(path: string, count: number, make: () => Response): void {
-    this.#next(path, count, () => Promise.resolve(make()));
+  /** Answers the next requests at a path with a response from `createResponse`. These requests do not reach the server. */
+  answer(path: string, count: number, createResponse: () => Response): void {
+    this.#interceptNext(path, count, () => Promise.resolve(createResponse()));
   }
 
   /** Truncates the next replies at a path. */
-  cutReplies(path: string, count = 1): void {
-    this.#next(path, count, async (send) => {
+  truncateReplies(path: string, count = 1): void {
+    this.#interceptNext(path, count, async (send) => {
       const response = await send();
       const text = await response.text();
       return new Response(text.slice(0, text.length / 2), response);
     });
   }
 
-  #next(path: string, count: number, act: (send: Send) => Promise<Response>): void {
-    let left = count;
-    this.onRequest = (request, send) => (request.path === path && left-- > 0 ? act(send) : undefined);
+  #interceptNext(path: string, count: number, handle: (send: Send) => Promise<Response>): void {
+    let remaining = count;
+    this.onRequest = (request, send) => (request.path === path && remaining-- > 0 ? handle(send) : undefined);
   }
 }

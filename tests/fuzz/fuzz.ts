@@ -45,7 +45,7 @@ async function runAll(): Promise<boolean> {
 }
 
 function readOptions() {
-  const { values, words } = parseScriptArguments(
+  const { values, positionals } = parseScriptArguments(
     `npm run lab -- fuzz [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nCompares random runs of the server with models until a run fails, the minutes are over, or you stop it. With a seed, runs each subject only once.`,
     ['seed', 'steps', 'minutes'],
   );
@@ -57,7 +57,7 @@ function readOptions() {
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined && !(value >= 0)) end(`--${name} must be a number of at least 0.`);
   }
-  const named = words.map((name) => {
+  const named = positionals.map((name) => {
     const subject = subjects.find((each) => each.name === name);
     return (
       subject ??

@@ -1,5 +1,5 @@
 /**
- * Runs the program as an operator does: as a command in its own process. Returns its output and exit code.
+ * Runs `espalier` commands and returns their output and exit code.
  */
 
 import { execFile, fork, type ChildProcess } from 'node:child_process';
@@ -87,10 +87,10 @@ async function sendToHost(command: {
 }
 
 function startHost(): ChildProcess {
-  const started = fork(join(import.meta.dirname, '../cli/command-host.ts'), [], {
+  const child = fork(join(import.meta.dirname, '../cli/command-host.ts'), [], {
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     execArgv: ['--conditions=espalier-source'],
   });
-  started.unref();
-  return started;
+  child.unref();
+  return child;
 }

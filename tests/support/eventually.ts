@@ -1,4 +1,4 @@
-/** Polls until a condition is true. */
+/** Waits until a condition is true. */
 
 const pollIntervalMs = 5;
 
@@ -9,7 +9,7 @@ export async function eventually(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Never: ${description}.`);
+    if (performance.now() > deadline) throw new Error(`Timed out before this happened: ${description}.`);
     await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
   }
 }

@@ -14,7 +14,7 @@ export function parseScriptOptions<Name extends string>(
 export function parseScriptArguments<Name extends string>(
   usage: string,
   names: readonly Name[],
-): { values: Partial<Record<Name, string>>; words: string[] } {
+): { values: Partial<Record<Name, string>>; positionals: string[] } {
   return parseScript(usage, names, true);
 }
 
@@ -22,10 +22,10 @@ function parseScript<Name extends string>(usage: string, names: readonly Name[],
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
     const { values, positionals } = parseArgs({
-      allowPositionals: allowPositionals,
+      allowPositionals,
       options: { ...options, help: { type: 'boolean' } },
     });
-    if (!values.help) return { values: values as Partial<Record<Name, string>>, words: positionals };
+    if (!values.help) return { values: values as Partial<Record<Name, string>>, positionals };
     console.log(usage);
     process.exit(0);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Reads and writes database rows that no endpoint reaches. */
+/** Reads and writes database rows that no endpoint returns or changes. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { Ancestry } from '../../server/src/access/ancestry.ts';
@@ -29,12 +29,12 @@ export async function readPrivateKeys(url: string): Promise<KeyObject[]> {
   );
 }
 
-const disable = sql<{ username: string; now: number }>`
+const disableStatement = sql<{ username: string; now: number }>`
   update users set disabled_at = ${'now'} where username = ${'username'}`;
 
 export async function disableUser(url: string, username: string, now: number): Promise<void> {
   await withDatabase(url, (database) =>
-    database.transaction((transaction) => transaction.run(disable, { username, now })),
+    database.transaction((transaction) => transaction.run(disableStatement, { username, now })),
   );
 }
 

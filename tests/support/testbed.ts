@@ -192,6 +192,6 @@ function onlyRequests(onStatement: (text: string) => void): (text: string) => vo
   };
 }
 
-export function problemOf(answer: TestResponse): Problem {
-  return answer.json<Problem>();
+export function problemOf(response: TestResponse): Problem {
+  return response.json<Problem>();
 }

@@ -22,8 +22,8 @@ export interface RunOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-/** A folder as the client knows it. */
-interface KnownFolder {
+/** The expected state of a folder. */
+interface ExpectedFolder {
   readonly id: string;
   name: string;
   title: string;
@@ -31,7 +31,7 @@ interface KnownFolder {
 }
 
 const concurrency = 8;
-const socketsClosedEvery = 60;
+const callsPerSocketClose = 60;
 const settings = {
   AUTH_TOKEN_SECONDS: '2',
   REFRESH_RETRY_SECONDS: '30',
@@ -72,12 +72,12 @@ export async function runOnBadNetwork(options: RunOptions): Promise<Tally> {
 }
 
 class Writer {
-  readonly folders = new Map<string, KnownFolder>();
+  readonly folders = new Map<string, ExpectedFolder>();
   readonly #client: Client;
   readonly #root: FolderDetails;
   readonly #random: Random;
   readonly #tally: Tally;
-  /** Folders of a running call. Other calls do not use them. */
+  /** The ids of folders that a running call uses. Other calls do not use these folders. */
   readonly #busy = new Set<string>();
   #createdCount = 0;
   /** Two concurrent moves could create a cycle, and the server would refuse one. */
@@ -95,13 +95,13 @@ class Writer {
     faults: { closeSockets(): void; restart(): Promise<void> },
   ): Promise<void> {
     let started = 0;
-    const restartEvery = Math.ceil(operations / (restarts + 1));
+    const callsPerRestart = Math.ceil(operations / (restarts + 1));
     let restarting: Promise<void> = Promise.resolve();
     const work = async () => {
       while (started < operations) {
         started++;
-        if (started % socketsClosedEvery === 0) faults.closeSockets();
-        if (started % restartEvery === 0 && started < operations)
+        if (started % callsPerSocketClose === 0) faults.closeSockets();
+        if (started % callsPerRestart === 0 && started < operations)
           restarting = restarting.then(() => faults.restart());
         if (started % 500 === 0)
           onProgress?.(`${started} of ${operations} calls, ${this.folders.size} folders`);
@@ -113,7 +113,7 @@ class Writer {
   }
 
   async #runOperation(): Promise<void> {
-    const [name, act] = this.#random.pick([
+    const [name, run] = this.#random.pick([
       ['create', () => this.#create()],
       ['create', () => this.#create()],
       ['update', () => this.#update()],
@@ -125,7 +125,7 @@ class Writer {
       ['verify', () => this.#verify()],
     ] as const);
     try {
-      await act();
+      await run();
       this.#tally.count(`calls: ${name}`);
     } catch (error) {
       this.#tally.violation(`${name} failed: ${describe(error)}`);
@@ -179,9 +179,9 @@ class Writer {
     const folder = this.#pickIdle();
     if (!folder) return;
     await this.#whileBusy([folder.id], async () => {
-      const read = await this.#client.folders.byId(folder.id);
-      if (read?.title !== folder.title || read.parentId !== folder.parentId) {
-        this.#tally.violation(`${JSON.stringify(folder)} was read as ${JSON.stringify(read)}`);
+      const found = await this.#client.folders.byId(folder.id);
+      if (found?.title !== folder.title || found.parentId !== folder.parentId) {
+        this.#tally.violation(`${JSON.stringify(folder)} was read as ${JSON.stringify(found)}`);
       }
     });
   }
@@ -198,8 +198,8 @@ class Writer {
   }
 
   /** Returns a folder that no running call uses. */
-  #pickIdle(fits: (folder: KnownFolder) => boolean = () => true): KnownFolder | undefined {
-    const idle = [...this.folders.values()].filter((each) => !this.#busy.has(each.id) && fits(each));
+  #pickIdle(matches: (folder: ExpectedFolder) => boolean = () => true): ExpectedFolder | undefined {
+    const idle = [...this.folders.values()].filter((each) => !this.#busy.has(each.id) && matches(each));
     return idle.length > 0 ? this.#random.pick(idle) : undefined;
   }
 
@@ -224,19 +224,19 @@ class Writer {
 /** Compares the acknowledged folders, the watched tree and the stored folders. */
 async function compare(client: Client, watched: WatchedTree, writer: Writer, tally: Tally): Promise<void> {
   const root = await client.folders.root();
-  const stored = new Map<string, KnownFolder>();
+  const stored = new Map<string, ExpectedFolder>();
   for await (const { id, name, title, parentId } of client.folders.descendants(root.id)) {
     stored.set(id, { id, name, title, parentId: parentId! });
   }
-  const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) =>
+  const isEqual = (mirror: ReadonlyMap<string, ExpectedFolder>) =>
     isDeepStrictEqual(sortById(mirror), sortById(stored));
   if (!isEqual(writer.folders)) tally.violation('the acknowledged folders differ from the stored folders');
   tally.count('folders at the end', stored.size);
   await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);
 }
 
-function watchedFolders(watched: WatchedTree): Map<string, KnownFolder> {
-  const folders = new Map<string, KnownFolder>();
+function watchedFolders(watched: WatchedTree): Map<string, ExpectedFolder> {
+  const folders = new Map<string, ExpectedFolder>();
   const add = (parentId: string) => {
     for (const { id, name, title } of watched.children(parentId)) {
       folders.set(id, { id, name, title, parentId });
@@ -257,7 +257,7 @@ async function waitUntilEqual(isEqual: () => boolean, tally: Tally): Promise<voi
   }
 }
 
-function sortById(folders: ReadonlyMap<string, KnownFolder>): readonly KnownFolder[] {
+function sortById(folders: ReadonlyMap<string, ExpectedFolder>): readonly ExpectedFolder[] {
   return [...folders.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 

@@ -1,4 +1,4 @@
-/** A bad network does not affect the caller. `npm run lab -- chaos-client` runs longer. */
+/** The client hides the faults of a bad network from its caller. `npm run lab -- chaos-client` runs longer. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { selectLength } from '../../support/run-length.ts';
 import { runOnBadNetwork } from './bad-network-run.ts';
 
 for (const kind of databaseKinds) {
-  describe(`the client through a bad network, with auth tokens of two seconds, on ${kind.name}`, () => {
+  describe(`the client on a bad network, with auth tokens of two seconds, on ${kind.name}`, () => {
     test('completes every call, applies each change once, and keeps the watched tree up to date', async (t) => {
       const operations = selectLength({ short: 120, long: 300 });
       const tally = await runOnBadNetwork({ kind, operations, seed: 7, percent: 15 });

@@ -42,6 +42,7 @@ export class BadNetwork {
   readonly #upgraded = new Set<Duplex>();
   /** The URL of the server, which may change. */
   target: string;
+  /** Whether to forward all requests without faults. */
   isCalm = false;
 
   static async open(target: string, options: BadNetworkOptions): Promise<BadNetwork> {
@@ -55,10 +56,10 @@ export class BadNetwork {
     this.target = target;
     this.#options = options;
     this.#server = createServer(
-      (incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()),
+      (incoming, outgoing) => void this.#handleRequest(incoming, outgoing).catch(() => outgoing.destroy()),
     );
     this.#server.on('upgrade', (incoming: IncomingMessage, clientSocket: Socket, head: Buffer) =>
-      this.#passSocket(incoming, clientSocket, head),
+      this.#forwardSocket(incoming, clientSocket, head),
     );
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
@@ -83,7 +84,7 @@ export class BadNetwork {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  async #handleRequest(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { random, tally, percent } = this.#options;
     const fault = !this.isCalm && random.chance(percent / 100) ? random.pick(faults) : undefined;
     if (fault) {
@@ -95,7 +96,7 @@ export class BadNetwork {
     if (fault === 'proxy is busy')
       return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502</h1>');
     const { status, headers, text } = await this.#forward(incoming, body);
-    // No response: the client must time out.
+    // The client gets no response and must time out.
     if (fault === 'never answered') return;
     if (fault === 'reply lost') return void outgoing.destroy();
     if (fault === 'reply delayed') await delay(random.below(maxDelayMs));
@@ -123,7 +124,7 @@ export class BadNetwork {
     };
   }
 
-  #passSocket(incoming: IncomingMessage, clientSocket: Socket, head: Buffer): void {
+  #forwardSocket(incoming: IncomingMessage, clientSocket: Socket, head: Buffer): void {
     const { hostname, port } = new URL(this.target);
     const serverSocket = connect(Number(port), hostname);
     const lines = incoming.rawHeaders.flatMap((name, index, all) =>

@@ -12,9 +12,9 @@ const {
 } = parseScriptOptions(
   `npm run lab -- chaos-client [--operations 5000] [--percent 15] [--restarts 3] [--seed N]
 
-The TypeScript client works through a network that loses, delays and cuts replies and closes sockets, on a server whose
-auth tokens live two seconds and that is restarted meanwhile: no call may fail, each change is made once, and the watched
-tree is the server's at the end.`,
+Run the TypeScript client on a network that drops, delays and truncates replies and closes sockets. Auth tokens expire
+after two seconds, and the server restarts several times. No call may fail, the server must apply each change once, and
+the watched tree must match the server at the end.`,
   ['operations', 'percent', 'restarts', 'seed'],
 );
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -32,6 +32,6 @@ console.log(`\n${tally.summary()}\n`);
 for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);
 const isGood = tally.violations.length === 0;
 console.log(
-  `${isGood ? 'The network caused no failure' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
+  `${isGood ? 'The network caused no failure' : 'There are violations'} after ${tally.seconds.toFixed(0)} s.`,
 );
 process.exitCode = isGood ? 0 : 1;
