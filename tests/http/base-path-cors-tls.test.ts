@@ -14,7 +14,7 @@ import { administrator, Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`a base path on ${kind.name}`, () => {
-    test('precedes the path of every endpoint, even with doubled slashes, and other paths do not exist', async () => {
+    test('precedes the path of every endpoint, also after a double slash', async () => {
       const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api/' } });
       assert.match(testbed.url, /\/tree\/api$/);
       const { authToken } = await testbed.logIn();
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    test('is matched in any letter case, for requests and sockets, while the rest of a path must match exactly', async (context) => {
+    test('is matched in any letter case, unlike the rest of a path', async (context) => {
       const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/Tree/api' } });
       context.after(() => testbed.stop());
       const { authToken } = await testbed.logIn();
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    test('lets only an allowed origin send requests and read the headers of a 401', async () => {
+    test('allows only listed origins to send requests and read the headers of a 401', async () => {
       const testbed = await Testbed.start(kind, {
         settings: { CORS_ORIGINS: `${origin}, https://b.example` },
       });
@@ -93,8 +93,8 @@ for (const kind of databaseKinds) {
     });
   });
 
-  describe(`TLS on ${kind.name}`, () => {
-    test('serves https with a certificate and its key', async () => {
+  describe(`a server with TLS on ${kind.name}`, () => {
+    test('serves HTTPS with a certificate and its key', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'espalier-tls-'));
       const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
       writeFileSync(join(folder, 'cert.pem'), cert);

@@ -128,7 +128,7 @@ describe('a malformed request', () => {
       await fixture.readLines(0);
     }));
 
-  test('gets its response after the response to an earlier request that is still running', () =>
+  test('gets its response only after that of an earlier request on the connection', () =>
     withApp({}, async (fixture) => {
       const work = Promise.withResolvers<ReturnType<typeof dataOf>>();
       let calls = 0;
@@ -193,7 +193,7 @@ describe('a request with a broken body', () => {
       ]);
     }));
 
-  test('is logged once with the status of its response if the body breaks afterwards, and gets no second response', () =>
+  test('is logged once and gets no second response if the body breaks after the response', () =>
     withApp({}, async (fixture) => {
       const connection = await RawConnection.open(fixture.app.url);
       const head = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -205,7 +205,7 @@ describe('a request with a broken body', () => {
     }));
 });
 
-test('refuses an unknown expectation with 417, logs it and does not execute the request', () =>
+test('a request with an unknown Expect header gets 417, is logged and is not executed', () =>
   withApp({ settings: { trustProxy: true } }, async (fixture) => {
     let calls = 0;
     fixture.app.open = () => (calls++, dataOf({}));
@@ -218,7 +218,7 @@ test('refuses an unknown expectation with 417, logs it and does not execute the 
     assert.equal(calls, 0);
   }));
 
-test('logs an invalid WebSocket handshake with status 400', () =>
+test('an invalid WebSocket handshake is logged with status 400', () =>
   withApp({}, async (fixture) => {
     const { requestId } = await fixture.sendRefused(
       `GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${secret}\r\n\r\n`,

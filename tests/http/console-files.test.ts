@@ -65,7 +65,7 @@ describe('the console', () => {
     assert.match(head, /location: \/console\/\r\n/);
   });
 
-  test('answers 304 if the client has the page', async () => {
+  test('answers 304 if the client has cached the page', async () => {
     const { head } = await get('/console/');
     const tag = /etag: ("[^"]+")/.exec(head)![1]!;
     const again = await get('/console/folders/1', [`If-None-Match: ${tag}`]);
@@ -120,7 +120,7 @@ describe('the console', () => {
     assert.equal((await get('/console/favicon.svg')).status, 200);
   });
 
-  test('serves nothing except its own files', async () => {
+  test('consists only of its own files', async () => {
     const paths = [
       '/console/assets/other-AbC123.js',
       '/console/assets/index-AbC123.js.br',
@@ -144,7 +144,7 @@ describe('the console', () => {
     assert.deepEqual([posted.status, /allow: (.*)\r\n/.exec(posted.head)?.[1]], [405, 'GET, HEAD']);
   });
 
-  test('loads its files below the base path, and names the origin in Vary as well', async () => {
+  test('loads its files below the base path', async () => {
     const settings = { basePath: '/tree', corsOrigins: ['https://app.example.com'] };
     const below = await StubApp.start({ consoleFolder: folder, settings });
     const answer = await fetch(`${below.url}/tree/console`, {
@@ -156,7 +156,7 @@ describe('the console', () => {
     await below.stop();
   });
 
-  test('redirects browsers from the root of the service, where other programs get its links', async (context) => {
+  test('receives browsers by a redirect from the root, where other clients get the links', async (context) => {
     const settings = { basePath: '/tree', corsOrigins: ['https://app.example.com'] };
     const below = await StubApp.start({ consoleFolder: folder, settings });
     context.after(() => below.stop());
@@ -177,7 +177,7 @@ describe('the console', () => {
     assert.equal((await get('/', 'text/html')).status, 404, 'nothing exists outside the base path');
   });
 
-  test('is served under one spelling of the base path, and other spellings redirect to it', async (context) => {
+  test('redirects other spellings of the base path to the configured one', async (context) => {
     const below = await StubApp.start({ consoleFolder: folder, settings: { basePath: '/tree' } });
     context.after(() => below.stop());
     const get = async (target: string) => {
@@ -192,7 +192,7 @@ describe('the console', () => {
     assert.deepEqual(await get('//tree//console/'), [200, undefined]);
   });
 
-  test('explains how to build it if it was not built, and does not exist if it is off', async () => {
+  test('returns build instructions if it was not built, and 404 if it is off', async () => {
     const unbuilt = await StubApp.start({ consoleFolder: null });
     const explained = await fetch(`${unbuilt.url}/console`);
     assert.equal(explained.status, 404);

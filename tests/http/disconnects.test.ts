@@ -34,7 +34,7 @@ describe('a disconnect', () => {
     ['of a GET', 'GET /graphql?query={folder{name}} HTTP/1.1\r\n'],
     ['of JSON', 'POST /graphql HTTP/1.1\r\nContent-Type: application/json\r\n'],
   ] as const) {
-    test(`within a body ${what} is harmless`, async () => {
+    test(`does not affect the server within a body ${what}`, async () => {
       const { authToken } = await testbed.logIn();
       for (let count = 0; count < 5; count++) {
         const connection = await RawConnection.open(testbed.url);

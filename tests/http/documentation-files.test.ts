@@ -38,7 +38,7 @@ describe('the documentation', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('serves its pages with a policy that allows only their own scripts', async () => {
+  test('allows only its own scripts in the policy of its pages', async () => {
     const digest = createHash('sha256').update(inline).digest('base64');
     for (const path of ['/docs', '/docs/', '/docs/operators/backup.html', '/docs/decisions/']) {
       const answer = await fetch(app.url + path);
@@ -51,7 +51,7 @@ describe('the documentation', () => {
     }
   });
 
-  test('answers 304 if the client has the page', async () => {
+  test('answers 304 if the client has cached the page', async () => {
     const first = await fetch(`${app.url}/docs/`);
     const again = await fetch(`${app.url}/docs/`, {
       headers: { 'if-none-match': first.headers.get('etag')! },
@@ -59,14 +59,14 @@ describe('the documentation', () => {
     assert.deepEqual([again.status, await again.text()], [304, '']);
   });
 
-  test('serves copies of files as text', async () => {
+  test('includes copies of files from the repository as text', async () => {
     for (const path of ['files/deploy/nginx.conf', 'files/Dockerfile']) {
       const answer = await fetch(`${app.url}/docs/${path}`);
       assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8', path);
     }
   });
 
-  test('serves nothing except its own files', async () => {
+  test('consists only of its own files', async () => {
     for (const path of [
       'operators/backup',
       'operators/',

@@ -228,7 +228,7 @@ describe('headers', () => {
     });
   }
 
-  test('include Strict-Transport-Security only if the server itself terminates TLS', async () => {
+  test('include `Strict-Transport-Security` only if the server itself terminates TLS', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const secure = await StubApp.start({ tls: { cert: Buffer.from(cert), key: Buffer.from(key) } });
     const url = secure.url.replace(/^http:/, 'https:');
@@ -241,13 +241,13 @@ describe('headers', () => {
     await secure.stop();
   });
 
-  test('include Allow on the 405 to an unknown method of the OpenAPI document', async () => {
+  test('include `Allow` on a 405 for the OpenAPI document', async () => {
     const answer = await send('POST /openapi.json', ['Host: x', 'Content-Length: 0']);
     assert.equal(answer.status, 405);
     assert.match(answer.head, /\r\nallow: HEAD, GET\r\n/i);
   });
 
-  test('let a web page of an allowed origin send the request headers and read the response headers it needs', async () => {
+  test('let a web page of an allowed origin send and read all headers that a client uses', async () => {
     const preflight = await send('OPTIONS /graphql', [
       'Host: x',
       `Origin: ${origin}`,

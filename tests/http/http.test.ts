@@ -11,12 +11,12 @@ import { administrator, problemOf, Testbed } from '../support/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
 for (const kind of databaseKinds) {
-  describe(`HTTP on ${kind.name}`, () => {
+  describe(`the HTTP server on ${kind.name}`, () => {
     let testbed: Testbed;
     before(async () => (testbed = await Testbed.start(kind)));
     after(() => testbed.stop());
 
-    test('answers 404 with a problem to an unknown path', async () => {
+    test('answers 404 with a problem body to an unknown path', async () => {
       for (const path of ['/nothing', '/login/', '/Login', '/graphql/x', '/login/refresh/x']) {
         const answer = await testbed.post(path, administrator);
         assert.equal(answer.status, 404, path);
@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.post('/login', administrator)).status, 200);
     });
 
-    test('ignores a body shorter than its Content-Length and does not block other clients', async () => {
+    test('serves other clients while a body is shorter than its Content-Length', async () => {
       const connection = await RawConnection.open(testbed.url);
       const pending = connection.exchange(
         'POST /logout HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"refresh',
@@ -147,7 +147,7 @@ for (const kind of databaseKinds) {
       connection.close();
     });
 
-    test('describes the error in the challenge only for a bearer token', async () => {
+    test('describes the error in `WWW-Authenticate` only for a bearer token', async () => {
       const tokens = await testbed.logIn();
       const challenge = async (path: string, value: unknown, authorization: string) => {
         const headers = { 'content-type': 'application/json', authorization };
@@ -169,7 +169,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('logs a refusal with the request id of its body and the client address', async () => {
+    test('logs a refusal with the client address and the request id from the response', async () => {
       const { requestId } = problemOf(await testbed.post('/login', { username: 'admin', password: 'wrong' }));
       const line = testbed.logLines
         .map((text) => JSON.parse(text) as Record<string, unknown>)
@@ -256,7 +256,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.postRaw('/login', '\ufeff', json)).status, 400);
     });
 
-    test('answers 400 to a chunked body with deep nesting, 413 to one that is too long, and keeps serving', async () => {
+    test('answers 400 to a deeply nested chunked body and 413 to one that is too long', async () => {
       const chunked = (path: string, body: string) =>
         `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
       const long = JSON.stringify({ ...administrator, more: 'x'.repeat(100_000) });

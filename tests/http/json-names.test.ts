@@ -10,7 +10,7 @@ import { administrator, Testbed, type TestResponse } from '../support/testbed.ts
 const poison = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":[1]}';
 
 for (const kind of databaseKinds) {
-  describe(`member names on ${kind.name}`, () => {
+  describe(`JSON names with a meaning in JavaScript, on ${kind.name}`, () => {
     let testbed: Testbed;
     let authToken: string;
     before(async () => {
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('are stored by an import, which does not read its input from a prototype', async () => {
+    test('are stored by an import, but never used as its input', async () => {
       const load =
         'mutation($i: ImportFoldersInput!){importFolders(input:$i){folderCount parent{folders(filter:{nameStartsWith:"c"}){items{name properties}}}}}';
       const good = await queryRaw(load, `{"i":{"list":[{"path":"c","properties":${poison}}]}}`);

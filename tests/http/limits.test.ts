@@ -106,10 +106,10 @@ describe('concurrent bodies', () => {
   const limits = { ...noLimits, bodyBytes: 3 * mebibyte, bodyBytesPerUser: 2 * mebibyte };
 
   for (const [form, bodyOf] of [
-    ['of known length', padded],
-    ['that arrive in chunks', (bytes: number) => new Blob([padded(bytes)]).stream()],
+    ['with a Content-Length', padded],
+    ['in chunks', (bytes: number) => new Blob([padded(bytes)]).stream()],
   ] as const) {
-    test(`${form} are refused over the limit until others are answered, unless they are small`, async () => {
+    test(`${form} are refused over the limit until earlier ones are answered, unless they are small`, async () => {
       const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
       const answers: ((result: GraphResult) => void)[] = [];
       app.open = () => new Promise((resolve) => answers.push(resolve));
@@ -131,7 +131,7 @@ describe('concurrent bodies', () => {
     });
   }
 
-  test('reserve no memory for announced bytes that do not arrive', async () => {
+  test('do not count bytes that do not arrive', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     const silent = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(app.url)));
     for (const [index, each] of silent.entries()) {
@@ -145,7 +145,7 @@ describe('concurrent bodies', () => {
     await app.stop();
   });
 
-  test('count until their response is sent completely or the client disconnects', async () => {
+  test('count until the client has read the response or disconnects', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     // Larger than the socket buffers of the system.
     const long = dataOf({ text: 'x'.repeat(24 * mebibyte) });
@@ -167,7 +167,7 @@ describe('concurrent bodies', () => {
     await app.stop();
   });
 
-  test('do not count after the client disconnects', async () => {
+  test('do not count after the client disconnects within the body', async () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     for (let count = 0; count < 5; count++) {
       const half = await RawConnection.open(app.url);

@@ -45,7 +45,7 @@ describe('a repeated body', () => {
     assert.throws(() => Object.assign(requests[0]!, { query: '{z}' }), TypeError);
   });
 
-  test('has its headers checked each time, whether it is cached or not', async () => {
+  test('is refused if its headers are invalid, whether it is cached or not', async () => {
     for (const query of ['{known}', '{unknown}']) {
       const body = JSON.stringify({ query });
       if (query === '{known}') assert.equal(await send(body), '{"data":{"userId":"ann"}}');
@@ -85,7 +85,7 @@ describe('a repeated body', () => {
     });
   }
 
-  test('is compared by every byte', async () => {
+  test('must be the same in every byte', async () => {
     for (const text of ['ö', 'Ã¶', '\\u00f6', 'o']) await send(`{"query":"{x}","variables":{"a":"${text}"}}`);
     assert.deepEqual(
       requests.map(({ variables }) => variables?.['a']),

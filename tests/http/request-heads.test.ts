@@ -53,7 +53,7 @@ describe('a request head', () => {
     assert.equal((await post([bearer(), json, ...many])).status, 200);
   });
 
-  test('gets 400 with another transfer encoding, or with chunked in HTTP/1.0', async () => {
+  test('gets 400 with an unknown transfer encoding, or with `chunked` in HTTP/1.0', async () => {
     const body = '0\r\n\r\n';
     const headers = ['Host: x', bearer(), json];
     for (const encoding of ['gzip, chunked', 'xchunked', 'identity', 'chunked, identity']) {

@@ -139,7 +139,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('gets a Content-Length and a connection that stays open, also in HTTP/1.0 with keep-alive', async () => {
+  test('gets a response with Content-Length and leaves the connection open, also in HTTP/1.0', async () => {
     const connection = await RawConnection.open(app.url);
     const old = head(query.length)
       .replace('HTTP/1.1', 'HTTP/1.0')
@@ -152,7 +152,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('ends at its Content-Length: the bytes after it are the next request', async () => {
+  test('ends at its Content-Length, where the next request starts', async () => {
     const connection = await RawConnection.open(app.url);
     const request = head(query.length) + query;
     connection.send(request + request.replace('{x}', '{y}') + request.slice(0, -1));
@@ -163,7 +163,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('is authenticated by its own token, whichever token the connection carried before', async () => {
+  test('is authenticated by its own token, not by that of an earlier request', async () => {
     app.open = (_, { userId }) => dataOf({ userId });
     const connection = await RawConnection.open(app.url);
     const postQuery = async (authorization: string) => {
@@ -183,7 +183,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('gets no response if the client disconnects before its end, and is logged as 499 and not as a failure', async () => {
+  test('is logged as 499 and not as a failure if the client disconnects before the end', async () => {
     await eventually(() => app.openConnections === 0, 'earlier connections are closed');
     app.logLines.length = 0;
     const connection = await RawConnection.open(app.url);
@@ -306,7 +306,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('gets an event stream if it accepts only that', async () => {
+  test('gets an event stream if it accepts no other media type', async () => {
     const stream = new StubStream();
     stream.push({ x: 1 });
     stream.end();

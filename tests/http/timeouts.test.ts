@@ -52,7 +52,7 @@ describe('slow clients', () => {
       ['stops within the request line', 'POST /lo'],
       ['stops within the headers', 'POST /login HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ] as const) {
-      test(`get 408 and are disconnected: a client that ${what}`, async () => {
+      test(`get 408 and are disconnected, for example a client that ${what}`, async () => {
         const connection = await RawConnection.open(impatient.url);
         const answer = await connection.exchange(sent);
         assert.equal(answer?.status, 408);
@@ -77,7 +77,7 @@ describe('slow clients', () => {
     });
   }
 
-  test('cause no work and no failure in the log when they are disconnected', async () => {
+  test('are disconnected without running a query and without a failure in the log', async () => {
     let calls = 0;
     app.open = () => (calls++, dataOf({}));
     const body = JSON.stringify({ query: '{folder{name}}' });
@@ -138,7 +138,7 @@ describe('slow clients', () => {
     assert.match(await response.text(), /"still":"here"/);
   });
 
-  test('cause no failure in the log when they leave an event stream or stop within a body', async () => {
+  test('are not logged as failures when they leave an event stream or stop within a body', async () => {
     const stream = new StubStream();
     app.open = () => stream;
     const leaving = new AbortController();
@@ -180,14 +180,14 @@ describe('slow clients', () => {
     connection.close();
   });
 
-  test('get no 408 in place of the response to an earlier request', async () => {
+  test('get no 408 instead of the response to an earlier request', async () => {
     app.open = () => new Promise(() => undefined);
     const connection = await RawConnection.open(app.url);
     const first = post('/graphql', JSON.stringify({ query: '{folder{name}}' }));
     assert.equal(await connection.exchange(first + post('/graphql', '', 100)), undefined);
   });
 
-  test('are disconnected if a body that the server ignores does not end', async () => {
+  test('are disconnected if a body does not end, even if the server ignores it', async () => {
     const connection = await RawConnection.open(app.url);
     const answer = await connection.exchange(
       'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nslow',
@@ -221,7 +221,7 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('TLS', () => {
+describe('a server with TLS', () => {
   test('disconnects a client that does not finish its handshake', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };

@@ -9,7 +9,7 @@ import { administrator, Testbed, type TestResponse } from '../support/testbed.ts
 const query = { query: '{ folder { name } }' };
 const json = { 'content-type': 'application/json' };
 
-describe('the header Espalier-Version', () => {
+describe('the header `Espalier-Version`', () => {
   let testbed: Testbed;
   let tokens: LoginResponse;
   before(async () => {

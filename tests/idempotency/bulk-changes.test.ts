@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await again(), { folderId: id, folderCount: 3 });
     });
 
-    test('reports NOT_FOUND for a deletion that the user can no longer see', async () => {
+    test('reports NOT_FOUND for a deleted folder that the user no longer sees', async () => {
       const { codeAgain, parentId, person } = await deleteSharedFolder();
       await testbed.mutate('revokeAccess', { folderId: parentId, userId: person.id });
       assert.equal(await codeAgain(), 'NOT_FOUND');
@@ -84,7 +84,7 @@ for (const kind of databaseKinds) {
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
-    test('imports a large list only once if it is sent twice at the same time, and leaves no staged folders', async () => {
+    test('imports a large list only once, and leaves no staged folders', async () => {
       const parentId = await testbed.createFolder('Imported');
       const list = Array.from({ length: 1_500 }, (_, index) => ({ path: `Folder ${index}` }));
       const input = { parentId, list };
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(staged, { count: 0 });
     });
 
-    test('does not stage a completed import again', async () => {
+    test('writes no staged folders for a completed import', async () => {
       const statements: string[] = [];
       const { database, clock } = testbed.server;
       const watched = await IdempotencyTestbed.start(kind, {

@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
         ({ result }) => result,
       );
 
-    test('belongs to one user: another user can make another change with the same key', async () => {
+    test('belongs to one user, so another user can make another change with the same key', async () => {
       const key = randomUUID();
       const { authToken } = await testbed.logIn(await testbed.createUser({ isAdministrator: true }));
       const mine = await create('Mine', key);
@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await create('Taken', key), created);
     });
 
-    test('applies to each mutation of a request: completed ones do not run again', async () => {
+    test('applies to each mutation of a request, so that completed ones do not run again', async () => {
       const key = randomUUID();
       const query = `mutation{${['a', 'b', 'c']
         .map((name) => `${name}: createFolder(input: {name: "batch ${name}"}){${folderSelection}}`)
@@ -127,7 +127,7 @@ for (const kind of databaseKinds) {
       assert.equal(await testbed.readCursor(), cursor);
     });
 
-    test('is refused for another mutation with the same response name', async () => {
+    test('is refused for another mutation under the same alias', async () => {
       const key = randomUUID();
       await testbed.executeWithKey('mutation{x: createFolder(input: {name: "X"}){cursor}}', {}, { key });
       const { errors } = await testbed.executeWithKey(
@@ -138,7 +138,7 @@ for (const kind of databaseKinds) {
       assert.match(errors![0]!.message, /^This Idempotency-Key was used for another change/);
     });
 
-    test('is not stored itself, and neither are texts or passwords, only ids and numbers', async () => {
+    test('is stored as a digest, and the result as ids and numbers without texts', async () => {
       const key = randomUUID();
       const password = `a secret ${randomUUID()}`;
       const input = { name: 'Private name', title: 'Private title', properties: { private: 'thing' } };
@@ -208,7 +208,7 @@ for (const kind of databaseKinds) {
       assert.match(await testbed.mutateRefusedWithKey('changePassword', input, { authToken }), /^FORBIDDEN/);
     });
 
-    test('works for a client that requests an event stream', async () => {
+    test('also applies if the client requests an event stream', async () => {
       const key = randomUUID();
       const headers = {
         'content-type': 'application/json',
@@ -223,7 +223,7 @@ for (const kind of databaseKinds) {
       assert.equal((await send()).text, first.text);
     });
 
-    test('costs no statement for a request without a key', async () => {
+    test('causes no statement if the request has none', async () => {
       statements.length = 0;
       await testbed.createFolder('Plain');
       await testbed.createGroup('Plain');
@@ -293,7 +293,7 @@ for (const kind of databaseKinds) {
 }
 
 describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
-  test('lets a client repeat a committed change if the server could not read the response', async () => {
+  test('makes a repetition safe if the server commits a change but cannot read the response', async () => {
     const testbed = await IdempotencyTestbed.start(postgres, { settings: { DATABASE_TIMEOUT_SECONDS: '2' } });
     const other = new pg.Client({ connectionString: testbed.server.database.url });
     await other.connect();

@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
       assert.equal(hasMore, false);
     });
 
-    test('come in pages without gaps or overlaps, also below a folder', async () => {
+    test('are paged without gaps or overlaps, also below a folder', async () => {
       const top = await tree.create('Paged');
       const start = await readCursor();
       for (let index = 0; index < 7; index++) {
@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('hide folders that the viewer does not see, and report a move into a hidden folder as a delete and out as a create', async () => {
+    test('omit hidden folders, and report a move into or out of one as a delete or a create', async () => {
       const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
       const { authToken, id: personId } = await tree.person({ [open]: 'READ' });
       assert.ok(personId);
@@ -173,7 +173,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('report RESYNC if the access of the viewer has changed since the cursor, and only to that viewer', async () => {
+    test('report RESYNC only to a viewer whose access has changed since the cursor', async () => {
       const folderId = await tree.create('Shifting');
       const one = await tree.person({ [folderId]: 'READ' });
       const other = await tree.person({ [folderId]: 'READ' });
@@ -186,16 +186,16 @@ for (const kind of databaseKinds) {
     });
 
     for (const [name, change] of Object.entries({
-      'a group of theirs is granted more': async (ids: Ids) =>
+      'a group of this user gains access': async (ids: Ids) =>
         tree.mutate('grantAccess', { folderId: ids.top, groupId: ids.groupId, level: 'WRITE' }),
-      'they leave a group': (ids: Ids) =>
+      'the user leaves a group': (ids: Ids) =>
         tree.mutate('removeFromGroup', { groupId: ids.groupId, userIds: [ids.userId] }),
-      'a group of theirs is deleted': (ids: Ids) => tree.mutate('deleteGroup', { id: ids.groupId }),
-      'they become an administrator': (ids: Ids) =>
+      'a group of this user is deleted': (ids: Ids) => tree.mutate('deleteGroup', { id: ids.groupId }),
+      'the user becomes an administrator': (ids: Ids) =>
         tree.mutate('updateUser', { id: ids.userId, isAdministrator: true }),
-      'a folder above their grant is moved': (ids: Ids) => tree.move(ids.above, ids.elsewhere),
-      'a folder above their grant is deleted': (ids: Ids) => tree.delete(ids.above),
-      'the folder of their grant is deleted and purged': async (ids: Ids) => {
+      'a folder above the grant is moved': (ids: Ids) => tree.move(ids.above, ids.elsewhere),
+      'a folder above the grant is deleted': (ids: Ids) => tree.delete(ids.above),
+      'the folder with the grant is deleted and purged': async (ids: Ids) => {
         await tree.delete(ids.granted);
         await tree.advanceDays(31);
         await tree.server.purge();
@@ -239,7 +239,7 @@ for (const kind of databaseKinds) {
       return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
     }
 
-    test('reject an invalid cursor, and report RESYNC for a future cursor or a cursor of another journal', async () => {
+    test('reject an invalid cursor, and report RESYNC for one of the future or another journal', async () => {
       const now = await readCursor();
       const index = fromJournalCursor(now, 'after');
       for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
@@ -262,7 +262,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('start with the oldest stored change if no cursor is sent, and report RESYNC for a pruned cursor', async () => {
+    test('start with the oldest stored change if there is no cursor, or RESYNC for a pruned one', async () => {
       const own = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
       try {
         const readChanges = async (after?: string) =>
@@ -279,7 +279,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('reject a folder that the viewer does not see', async () => {
+    test('cannot be requested below a folder that the viewer does not see', async () => {
       const closed = await tree.create('Locked');
       const { authToken } = await tree.person({});
       const error = await tree.readError(changesPage, { under: closed }, authToken);

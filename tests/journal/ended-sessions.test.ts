@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are read by a node that starts later, and are stored as long as their tokens are valid', async () => {
+    test('are read by a node that starts later, as long as their tokens would be valid', async () => {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.mutate('revokeSessions', { userId: person.id });

@@ -16,7 +16,7 @@ interface JournalData {
 const journalQuery = '{journal{items{number folderId} totalCount}}';
 
 for (const kind of databaseKinds) {
-  test(`removes journal entries older than JOURNAL_DAYS on ${kind.name}`, async () => {
+  test(`the server removes journal entries older than ESPALIER_JOURNAL_DAYS, on ${kind.name}`, async () => {
     const tree = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
     try {
       await tree.create('Old');
@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`continues the journal numbers in a second process that uses the same database, on ${kind.name}`, async () => {
+  test(`a second process on the same database continues the journal numbers, on ${kind.name}`, async () => {
     const first = await TreeTestbed.start(kind);
     const testbed = await Testbed.start(kind, {
       database: first.server.database,

@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
     };
     const listKinds = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
 
-    test('starts with the first administrator, whom the server itself created', async () => {
+    test('starts with the creation of the first administrator by the server itself', async () => {
       const first = (await page({ first: 1000 })).items.at(-1)!;
       assert.equal(first.number, 1);
       assert.equal(first.kind, 'CREATE_USER');
@@ -159,7 +159,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('cuts a very long path at its start', async () => {
+    test('omits the start of a very long path', async () => {
       const names = Array.from({ length: 20 }, (_, index) => `${index}${'🌲'.repeat(250)}`);
       await tree.createChain([...names, 'Leaf']);
       const [entry] = await latest(1);
@@ -304,7 +304,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('keeps the order and every number during concurrent changes', async () => {
+    test('contains every number in order after concurrent changes', async () => {
       const parent = await tree.create('Crowd');
       const start = (await latest(1))[0]!.number;
       const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
@@ -365,7 +365,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(paged, (await page({ filter })).items);
     });
 
-    test('is for administrators only', async () => {
+    test('is visible only to administrators', async () => {
       const { authToken } = await tree.person({ [rootId]: 'MANAGE' });
       const error = await tree.readError('{journal{totalCount}}', {}, authToken);
       assert.equal(error.extensions.code, 'FORBIDDEN');

@@ -12,7 +12,7 @@ const daySeconds = 86_400;
 const publishingSeconds = 300;
 
 for (const kind of databaseKinds) {
-  describe(`the lifetime of signing keys on ${kind.name}`, () => {
+  describe(`a signing key on ${kind.name}`, () => {
     let database: TestDatabase;
     let testbed: Testbed;
     before(async () => (database = await kind.create()));
@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
       (await testbed.send('GET', '/.well-known/jwks.json')).json<KeySet>().keys.map(({ kid }) => kid);
     const refresh = async (tokens: LoginResponse) => (await testbed.refresh(tokens)).json<LoginResponse>();
 
-    test('publishes a new key after 90 days, and signs with it five minutes later without an interruption', async () => {
+    test('is replaced after 90 days by a key that signs five minutes after its publication', async () => {
       await start();
       let tokens = await testbed.logIn();
       const old = readKeyId(tokens);
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
       assert.equal((await readPublishedKeys()).length, 2);
     });
 
-    test('removes the old key exactly when no session can need it', async () => {
+    test('is removed exactly when no session needs it', async () => {
       await start({ KEY_ROTATION_DAYS: '0', REFRESH_TOKEN_SECONDS: String(10 * daySeconds) });
       const [next, old] = await readPublishedKeys();
       // The session of the previous test is the only one; its refresh token is valid for 60 days.
@@ -62,14 +62,14 @@ for (const kind of databaseKinds) {
       assert.equal((await readPrivateKeys(database.url)).length, 1);
     });
 
-    test('rotates no key, however old, if KEY_ROTATION_DAYS is 0', async () => {
+    test('is never replaced if ESPALIER_KEY_ROTATION_DAYS is 0', async () => {
       await start({ KEY_ROTATION_DAYS: '0' });
       const before = await readPublishedKeys();
       await advance(4_000);
       assert.deepEqual(await readPublishedKeys(), before);
     });
 
-    test('creates only one new key if two nodes rotate the same key at the same time', async () => {
+    test('is replaced only once if two nodes rotate it at the same time', async () => {
       await start();
       const other = await Testbed.start(kind, { database, clock: testbed.clock });
       try {

@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
     );
     after(() => testbed.stop());
 
-    test('lets a public JWT library verify auth tokens, and no other tokens', async () => {
+    test('lets a common JWT library verify auth tokens, and no other tokens', async () => {
       const { authToken, refreshToken } = await testbed.logIn();
       const keys = createRemoteJWKSet(new URL(`${testbed.url}/.well-known/jwks.json`));
       const options = {
@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
       await assert.rejects(jwtVerify(refreshToken, keys, options));
     });
 
-    test('contains public keys only, may be cached for two minutes, and supports conditional requests', async () => {
+    test('contains only public keys, and may be cached for two minutes', async () => {
       const response = await testbed.send('GET', '/.well-known/jwks.json');
       const { keys } = response.json<{ keys: Record<string, string>[] }>();
       assert.equal(response.status, 200);
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     });
   });
 
-  describe(`introspection on ${kind.name}`, () => {
+  describe(`token introspection on ${kind.name}`, () => {
     let testbed: Testbed;
     before(async () => (testbed = await Testbed.start(kind, { settings: { INTROSPECTION_CLIENT: client } })));
     after(() => testbed.stop());
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('does not exist without a configured client', async () => {
+    test('returns 404 without a configured client', async () => {
       const plain = await Testbed.start(kind);
       const response = await plain.postRaw('/introspect', 'token=x', {
         'content-type': form,

@@ -1,4 +1,4 @@
-/** The command `espalier keys` on the database of a running server. */
+/** Runs `espalier keys` on the database of a running server. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ interface ListedKey {
 const breakSeal = sql<{ privateKey: Uint8Array }>`update signing_keys set private_key = ${'privateKey'}`;
 
 for (const kind of databaseKinds) {
-  describe(`espalier keys on ${kind.name}`, () => {
+  describe(`\`espalier keys\` on ${kind.name}`, () => {
     let folder: string;
     let database: TestDatabase;
     let testbed: Testbed | undefined;
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     const readPublishedKeys = async () =>
       (await testbed!.send('GET', '/.well-known/jwks.json')).json<KeySet>().keys.map(({ kid }) => kid);
 
-    test('lists and publishes the next key after a rotation, and refuses a second rotation until that key signs', async () => {
+    test('publishes the next key, and refuses a second rotation until that key signs', async () => {
       await start();
       const old = readKeyId(await testbed!.logIn());
       const { code, output } = await run('rotate');
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('retires the signing key only with --at-once, which invalidates its tokens, over HTTP and on sockets', async () => {
+    test('retires the signing key only with `--at-once`, which invalidates its tokens', async () => {
       await start();
       const tokens = await testbed!.logIn();
       const old = readKeyId(tokens);
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
       assert.ok(items.some(({ kind, after }) => kind === 'RETIRE_KEY' && after.keyId === old));
     });
 
-    test('seals keys with a master key, which can be changed and without which no server starts', async () => {
+    test('seals keys with a master key, which every server then needs to start', async () => {
       await start();
       const tokens = await testbed!.logIn();
       await testbed!.stop();
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
       assert.ok((await listKeys()).every(({ sealedWith }) => sealedWith !== sealed!.sealedWith));
     });
 
-    test('lets a node with an old master key verify but not sign with a new key, and drop retired keys', async () => {
+    test('leaves a node with an old master key able to verify tokens, but not to sign', async () => {
       const first = masterKeyFile('before');
       const second = masterKeyFile('after');
       const old = await start({ MASTER_KEY_FILE: first });
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('retires all keys if the master key is lost, and only with a new master key, so that no key is stored unsealed', async () => {
+    test('retires all keys after the loss of the master key, and requires a new master key', async () => {
       await start({ MASTER_KEY_FILE: masterKeyFile('lost') });
       const tokens = await testbed!.logIn();
       await testbed!.stop();
@@ -190,7 +190,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed!.post('/login', administrator)).status, 200);
     });
 
-    test('rejects a private key that was changed, and can retire it', async () => {
+    test('can retire a private key that was changed, with which no server starts', async () => {
       const file = masterKeyFile('broken');
       await start({ MASTER_KEY_FILE: file });
       await testbed!.stop();

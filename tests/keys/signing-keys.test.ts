@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       return response.json<LoginResponse>();
     };
 
-    test('are replaced when the clock of a node reaches the start of the new key, and both nodes accept both keys', async () => {
+    test('are replaced on each node by its own clock, while both nodes accept both keys', async () => {
       const before = await here.logIn();
       let ofHere = await here.logIn();
       let ofThere = await there.logIn();
@@ -102,7 +102,7 @@ for (const kind of databaseKinds) {
       there.clock.advanceSeconds(200);
     });
 
-    test('work on a node that starts while the next key is only published, and on a node that starts later', async () => {
+    test('work on a node that starts before or after the next key becomes active', async () => {
       const old = readKeyId(await here.logIn());
       const { id: next } = await rotate();
       await purge();
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       await during.stop();
     });
 
-    test('are read again by a node that missed a new key, as soon as a token arrives that the new key signed', async () => {
+    test('are read again as soon as a token arrives that an unknown key signed', async () => {
       const { id: next } = await rotate();
       advance(publishingSeconds);
       await here.purge();
@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('become useless after a rotation: no node accepts tokens forged with a key from an old backup', async () => {
+    test('cannot forge tokens after a rotation, for example if they come from an old backup', async () => {
       await purge();
       const tokens = await here.logIn();
       // The newest key is first.
@@ -178,7 +178,7 @@ for (const kind of databaseKinds) {
       assert.equal((await here.refresh(tokens)).status, 200);
     });
 
-    test('serve valid tokens even while many tokens with unknown keys arrive', async () => {
+    test('verify valid tokens while many tokens with unknown keys arrive', async () => {
       const tokens = await here.logIn();
       const [header, ...rest] = tokens.authToken.split('.');
       const strange = Array.from({ length: 200 }, (_, index) => {

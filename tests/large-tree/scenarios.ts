@@ -40,7 +40,7 @@ export const scenarios: readonly Scenario[] = [
     id: pickAt(deepIds, index),
   })),
   query(
-    'a folder by its path, 8 names',
+    'a folder by a path of 8 names',
     'query($path: String!){folder(path: $path){id name title}}',
     ({ deepPaths }, index) => ({ path: pickAt(deepPaths, index) }),
   ),
@@ -54,34 +54,34 @@ export const scenarios: readonly Scenario[] = [
     `query($id: ID!){folder(id: $id){descendants(first: 50){${page}}}}`,
     ({ houseId }) => ({ id: houseId }),
   ),
-  query(`a search page of ${searchHits} hits, a rare word`, searchQuery, () => ({ text: rareWord })),
+  query(`a search page of ${searchHits} hits with a rare word`, searchQuery, () => ({ text: rareWord })),
   {
-    ...query(`a search page of ${searchHits} hits, a word with common parts`, searchQuery, () => ({
+    ...query(`a search page of ${searchHits} hits with a word of common parts`, searchQuery, () => ({
       text: composedWord,
     })),
     growsBecause: 'each of the letter groups in the word is frequent in a large tree',
   },
-  query(`a search page of ${searchHits} hits, under a folder`, searchQuery, ({ id }) => ({
+  query(`a search page of ${searchHits} hits inside a folder`, searchQuery, ({ id }) => ({
     text: rareWord,
     under: id,
   })),
-  query(`a search page of ${searchHits} hits, 2 characters`, searchQuery, () => ({
+  query(`a search page of ${searchHits} hits with 2 characters`, searchQuery, () => ({
     text: rareWord.slice(0, 2),
   })),
-  mutation('moveFolder, a tenth of the tree', async (run, { subtreeId, placeIds }, index) =>
+  mutation('moveFolder() with a tenth of the tree', async (run, { subtreeId, placeIds }, index) =>
     run('moveFolder', { id: subtreeId, parentId: pickAt(placeIds, index) }, 'folder{id path}'),
   ),
-  mutation('createFolder', async (run, { placeIds }, index) =>
+  mutation('createFolder()', async (run, { placeIds }, index) =>
     run('createFolder', { parentId: placeIds[0], name: `New folder ${index}` }, 'folder{id}'),
   ),
   {
-    ...mutation('updateFolder, its title', async (run, { deepIds }, index) =>
+    ...mutation('updateFolder() with a new title', async (run, { deepIds }, index) =>
       run('updateFolder', { id: pickAt(deepIds, index), title: `Title ${index}` }, 'folder{id}'),
     ),
     growsBecause:
       'each change of a text also merges a part of the search index that the import did not merge',
   },
-  mutation('deleteFolder, then restoreFolder', async (run, { deepIds }, index) => {
+  mutation('deleteFolder(), then restoreFolder()', async (run, { deepIds }, index) => {
     const id = pickAt(deepIds, index);
     return [await run('deleteFolder', { id }, 'folderId'), await run('restoreFolder', { id }, 'folder{id}')];
   }),

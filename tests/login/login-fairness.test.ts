@@ -157,7 +157,7 @@ class Fixture {
 
 for (const kind of databaseKinds) {
   describe(`the queue of password hashes on ${kind.name}`, () => {
-    test('serves a login next, before 63 wrong logins from another address', () =>
+    test('serves a login before 63 waiting wrong logins from another address', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 64; number++) await testbed.logIn('wrong', attacker, `name ${number}`);
         await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
@@ -166,7 +166,7 @@ for (const kind of databaseKinds) {
         await testbed.serve(63);
       }));
 
-    test('serves a login next, before the password changes of one user in 8 sessions', () =>
+    test('serves a login before the waiting password changes of one user in 8 sessions', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 64; number++) {
           await testbed.changePassword('change', `session ${number % 8}`);
@@ -177,7 +177,7 @@ for (const kind of databaseKinds) {
         await testbed.serve(63);
       }));
 
-    test('serves a login to one account next, before the logins to another account from the same address', () =>
+    test('serves a login to one account before waiting logins to another from the same address', () =>
       Fixture.use(kind, async (testbed) => {
         for (let number = 0; number < 8; number++) await testbed.logIn('wrong', attacker, 'anna');
         await testbed.logIn('right', attacker, administrator.username, administrator.password);

@@ -101,7 +101,7 @@ for (const kind of databaseKinds) {
   };
 
   describe(`password guessing on ${kind.name}`, () => {
-    test('gets 401 50 times, then 429 during a pause, even for the right password, and one attempt after the pause', () =>
+    test('gets 401 for 50 attempts, then 429 during a pause, and one attempt after each pause', () =>
       withTestbed({}, async (testbed) => {
         for (let index = 0; index < 50; index++) {
           const answer = await logInFrom(testbed, here, wrong);
@@ -175,7 +175,7 @@ for (const kind of databaseKinds) {
         );
       }));
 
-    test('is counted by the /64 of an IPv6 address and by an IPv4 address in any notation', () =>
+    test('is counted for the /64 prefix of an IPv6 address and for an IPv4 address in any notation', () =>
       withTestbed({}, async (testbed) => {
         await failOnAnotherNode(testbed, '2001:db8:1:2::1', repeatAdmin(50));
         await failOnAnotherNode(testbed, '::ffff:192.0.2.1', repeatAdmin(50));
@@ -187,7 +187,7 @@ for (const kind of databaseKinds) {
         assert.equal(await statusFrom('::ffff:192.0.2.2'), 200);
       }));
 
-    test('is throttled by address after 500 failures for many names, which a successful login does not clear', () =>
+    test('is throttled by address after 500 failures, even after a successful login', () =>
       withTestbed({}, async (testbed) => {
         await failOnAnotherNode(testbed, here, names(499));
         assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
@@ -223,7 +223,7 @@ for (const kind of databaseKinds) {
         assert.equal((await logInFrom(one, here, administrator)).status, 200);
       }));
 
-    test('gets no further with 200 concurrent attempts than with sequential ones', () =>
+    test('is allowed no more attempts with 200 concurrent requests than with sequential ones', () =>
       withTestbed({}, async (testbed) => {
         const guesses = Array.from({ length: 200 }, () => logInFrom(testbed, here, wrong));
         assert.deepEqual(tally(await Promise.all(guesses)), { 401: 50, 429: 150 });
@@ -232,7 +232,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(tally(await Promise.all(more)), { 401: 1, 429: 199 });
       }));
 
-    test('is refused with 503 and Retry-After beyond 500 concurrent attempts, while all other requests are served', ({
+    test('gets 503 with Retry-After beyond 500 concurrent attempts, and does not delay other requests', ({
       mock,
     }) =>
       withTestbed({}, async (testbed) => {
@@ -263,7 +263,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(tally(await Promise.all(logins)), { 200: 200 });
       }));
 
-    test('does not include malformed bodies', () =>
+    test('does not include requests with malformed bodies', () =>
       withTestbed({}, async (testbed) => {
         await failOnAnotherNode(testbed, here, repeatAdmin(49));
         for (const body of ['', '{', '[]', '{"username":"admin"}', '{"username":"admin","password":1}']) {
@@ -274,7 +274,7 @@ for (const kind of databaseKinds) {
         assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
       }));
 
-    test('is not cleared by a refresh and does not delay one', () =>
+    test('does not delay a refresh, and stays throttled after one', () =>
       withTestbed({}, async (testbed) => {
         const tokens = (await logInFrom(testbed, here, administrator)).json<LoginResponse>();
         await failOnAnotherNode(testbed, here, repeatAdmin(50));
@@ -284,7 +284,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.post('/login', administrator)).status, 429);
       }));
 
-    test('is forgotten after 15 minutes, and then its rows are purged', () =>
+    test('no longer counts after 15 minutes, when its rows are purged', () =>
       withTestbed({}, async (testbed) => {
         await failOnAnotherNode(testbed, here, repeatAdmin(50));
         testbed.clock.advanceSeconds(15 * 60 - 0.001);
@@ -328,7 +328,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('is not throttled if the setting is off', () =>
+    test('is not throttled if ESPALIER_LOGIN_THROTTLE is off', () =>
       withTestbed({ settings: { ...behindProxy, LOGIN_THROTTLE: 'off' } }, async (testbed) => {
         await failOnAnotherNode(testbed, here, repeatAdmin(50));
         assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
@@ -345,7 +345,7 @@ for (const kind of databaseKinds) {
         );
       }));
 
-    test('adds one read to a successful login, and costs a throttled login only that read', async () => {
+    test('is checked with one read, which is the only one of a throttled login', async () => {
       const statements: string[] = [];
       const onStatement = (text: string) => void statements.push(text.trim().replace(/\s+/g, ' '));
       await withTestbed({ onStatement }, async (testbed) => {

@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('accept repeated adding and removing of members, and page them by name', async () => {
+    test('allow repeated adding and removing of members, and list them by name', async () => {
       const groupId = await people.createGroup('Members');
       const persons = [];
       for (const username of ['member c', 'Member B', 'member a'])
@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 0 });
     });
 
-    test('add either all requested users or none, and at most 1,000 at a time', async () => {
+    test('receive either all requested users or none, and at most 1,000 at a time', async () => {
       const groupId = await people.createGroup('All or none');
       const { id } = await people.createUser();
       for (const unknown of [randomUUID(), 'x', '\0']) {

@@ -102,7 +102,7 @@ for (const kind of databaseKinds) {
         assert.equal(won.length, 1);
       });
 
-      test('are rejected if invalid by every mutation that sets them, and are not repeated in the error', async () => {
+      test('are rejected if invalid, and not repeated in the error', async () => {
         const person = await people.createUser({ username: 'annabelle' });
         const { authToken } = await people.logIn(person);
         const bad = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('sessions', () => {
-      test('show the device, the address and the last use, the newest login first', async () => {
+      test('include their device, address and last use, and start with the newest login', async () => {
         const person = await people.createUser();
         const phone = await logInFrom('Phone/1.0', person);
         people.server.clock.advanceSeconds(60);
@@ -168,7 +168,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('show the address sent by a trusted proxy, if it is valid', async () => {
+      test('include the address sent by a trusted proxy, if it is valid', async () => {
         const proxied = await PeopleTestbed.start(kind, { settings: { TRUST_PROXY: 'true' } });
         const { server } = proxied;
         const addressFor = async (forwarded: string) => {
@@ -247,7 +247,7 @@ for (const kind of databaseKinds) {
         assert.equal(await canRefresh(stranger), true);
       });
 
-      test('can be paged by administrators, all or those of one user, the newest first', async () => {
+      test('are paged for administrators, all or those of one user, the newest first', async () => {
         const person = await people.createUser();
         const ids: string[] = [];
         for (let count = 0; count < 5; count++) {

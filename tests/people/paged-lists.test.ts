@@ -203,7 +203,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('show who has access only to those who manage the folder', async () => {
+    test('show the users with access only to managers of the folder', async () => {
       const managed = await createFolder('Managed');
       const writer = await people.createUser({ username: 'writer' });
       await people.mutate('grantAccess', { folderId: managed, userId: writer.id, level: 'WRITE' });
@@ -222,7 +222,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.query(hidden, {}, authToken), { folder: null });
     });
 
-    test('include thousands of group members among the users with access, and charge for each examined user', async (t) => {
+    test('include thousands of group members among the users with access, each with a cost', async (t) => {
       const crowded = await createFolder('Crowded');
       const everyone = await people.createGroup('Everyone');
       await people.mutate('grantAccess', { folderId: crowded, groupId: everyone, level: 'READ' });
@@ -271,7 +271,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are charged by their requested size if a query reads many users', async () => {
+    test('cost as much as their requested size if a query reads many users', async () => {
       const small = await PeopleTestbed.start(kind, {
         settings: { MAX_FOLDERS: '12' },
         database: people.server.database,

@@ -12,7 +12,7 @@ const details =
 const groupNames = 'query($text: String){groups(text: $text){items{name} totalCount}}';
 
 for (const kind of databaseKinds) {
-  describe(`rights about people on ${kind.name}`, () => {
+  describe(`requests about users and groups on ${kind.name}`, () => {
     let people: PeopleTestbed;
     before(async () => {
       people = await PeopleTestbed.start(kind);
@@ -22,7 +22,7 @@ for (const kind of databaseKinds) {
     const unknownId = randomUUID();
     const password = 'walnut cabin 74';
 
-    test('reserve lists and changes to administrators', async () => {
+    test('list and change them only for administrators', async () => {
       const person = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Untouchable');
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('report NOT_FOUND for an unknown id', async () => {
+    test('fail with NOT_FOUND for an unknown id', async () => {
       const changes: [string, Record<string, unknown>][] = [
         ['updateUser', { id: unknownId, username: 'x' }],
         ['updateUser', { id: 'x', username: 'x' }],
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
         assert.match(await people.queryError(sessions, { userId }), /^NOT_FOUND/);
     });
 
-    test('show other users only themselves and their own groups', async () => {
+    test('return to other users only themselves and their own groups', async () => {
       const person = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Mine');
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('let the manager of a folder find users and groups by name, but not read details or list users', async () => {
+    test('return only names to the manager of a folder, and no lists of users', async () => {
       const manager = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Found');

@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       assert.equal((await page({ text: '' })).totalCount, (await page({})).totalCount);
     });
 
-    test('cannot be paged with an invalid size or a cursor of another list', async () => {
+    test('are not listed with an invalid size or a cursor of another list', async () => {
       const [edge] = (await page({ first: 1 })).edges;
       const cursor = edge!.cursor;
       const { groups } = await people
@@ -262,7 +262,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);
     });
 
-    test('need as many statements for a page as for one user', async () => {
+    test('are read with as many statements for a page as for one user', async () => {
       const countFor = async (first: number) => {
         statements.length = 0;
         await people.query(`query($first: Int){users(first: $first){items{${details}}}}`, { first });

@@ -22,7 +22,7 @@ interface Lists {
 }
 
 for (const kind of databaseKinds) {
-  describe(`the folders of a user on ${kind.name}`, () => {
+  describe(`the personal lists of a user on ${kind.name}`, () => {
     let people: PeopleTestbed;
     let ann: Person;
     let token: string;
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await readLists()).shared, ['Gone', 'Inside', 'Reopened']);
     });
 
-    test('include the topmost folders page by page, even if the last folder of a page was deleted', async () => {
+    test('continue on the next page even if the last folder of a page was deleted', async () => {
       const read = async (cursor: string | null) => {
         const query =
           'query($after: String){viewer{sharedFolders(first: 1, after: $after){items{id name} pageInfo{endCursor hasNextPage hasPreviousPage}}}}';
@@ -140,7 +140,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([mine.favorites, mine.recent], [[], []]);
     });
 
-    test('leave out folders that are deleted or hidden until they are visible again', async () => {
+    test('omit folders while they are deleted or hidden', async () => {
       const parent = await createFolder('Parent');
       const id = await createFolder('Kept', parent);
       await grant(id, 'READ');
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await readLists()).favorites.includes('Kept'), false);
     });
 
-    test('refuse a folder that is purged before it becomes a favorite or is visited', async () => {
+    test('refuse a folder that is purged during the request', async () => {
       const now = people.server.clock.now();
       const caller = { userId: ann.id, sessionId: ann.id };
       await withDatabase(people.server.database.url, async (database) => {
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('keep 200 favorites and 20 visits, and replace hidden favorites when the list is full', async () => {
+    test('contain at most 200 favorites, of which hidden ones are replaced, and 20 visits', async () => {
       const bob = await people.createUser({ username: 'bob' });
       const { authToken } = await people.logIn(bob);
       const parentId = await createFolder('Many');

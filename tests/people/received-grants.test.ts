@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('name the group instead of a user if a group received them', async () => {
+    test('contain the group instead of a user if a group received them', async () => {
       const { group } = await tree.query<{ group: WithGrants }>(groupQuery, { id: groupId });
       assert.deepEqual(formatGrants(group), ['READ /Floor 10/Desk']);
       const { group: same } = await tree.query<{ group: unknown }>(
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('leave folders that the viewer does not see out of pages and counts', async () => {
+    test('omit folders that the viewer does not see from pages and counts', async () => {
       const page = `query($after: String){viewer{user{grants(first: 1, after: $after){
         totalCount items{level folder{path}} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}`;
       interface Page {
@@ -141,7 +141,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are charged by their size if a query reads many users', async () => {
+    test('cost as much as their number if a query reads many users', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_FOLDERS: '6' },
         database: tree.server.database,

@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       return { ...person, tokens: await people.logIn(person) };
     };
 
-    test('answers every query with exactly the rights and the data of the viewed user', async () => {
+    test('returns the same response to every query as the viewed user receives', async () => {
       const viewToken = await start();
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       const folder = 'id name title path accessLevel version updatedAt';
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('names the administrator who views, and hides the sessions, favorites and visits of the user', async () => {
+    test('contains the name of the administrator, but no sessions, favorites and visits of the user', async () => {
       const viewToken = await start();
       const query =
         '{viewer{user{username} viewedBy{username isAdministrator} session{isCurrent user{username}} favorites{totalCount items{id}} recentFolders{id}}}';
@@ -213,7 +213,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('needs a view token of the same session, and never falls back to the rights of the administrator', async () => {
+    test('requires a view token of the same session, also if the administrator may read everything', async () => {
       const viewToken = await start();
       const other = await createAdministrator();
       const secondSession = await people.logIn(root);
@@ -254,7 +254,7 @@ for (const kind of databaseKinds) {
       assert.equal((await server.query('{__typename}', rootTokens.authToken)).status, 200);
     });
 
-    test('does not affect the token endpoints, whatever value the header has', async () => {
+    test('does not affect the token endpoints, whatever the view header contains', async () => {
       const { server } = people;
       for (const header of [await start(), '', 'broken']) {
         const tokens = await people.logIn(root);
@@ -400,7 +400,7 @@ for (const kind of databaseKinds) {
       await own.close();
     });
 
-    test('fails closed on a socket if the view token is broken or belongs to another view', async () => {
+    test('is refused on a socket if the view token is invalid or belongs to another view', async () => {
       for (const broken of [null, '', 'x', 5, rootTokens.authToken]) {
         const client = await connect(broken);
         assert.deepEqual(await client.closed(), { code: 4403, reason: invalid });

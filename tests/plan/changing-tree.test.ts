@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
     before(async () => (tree = await ChangingTree.create(await MirrorTestbed.start(kind))));
     after(() => tree.testbed.stop());
 
-    test('show the current tree after every change, to every viewer', async () => {
+    test('return the current tree to every viewer after every change', async () => {
       for (let time = 0; time < 2; time++) await tree.compare(0);
       const number = fc.nat({ max: 1_000 });
       await fc.assert(
@@ -150,7 +150,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(tree.testbed.bugs, []);
     });
 
-    test('return whole lists if a query names no page size, whatever the maximum page size is', async () => {
+    test('return whole lists if a query has no page size, despite a small maximum page size', async () => {
       const testbed = await MirrorTestbed.start(kind, { maxPageSize: 2 });
       after(() => testbed.stop());
       const short = await ChangingTree.create(testbed);

@@ -11,7 +11,7 @@ import { Scrape } from '../metrics/scrape.ts';
 import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  test(`logs and counts a failing query plan on ${kind.name} once, and answers with graphql-js`, async (context) => {
+  test(`a failing query plan is logged and counted once, and graphql-js returns the response, on ${kind.name}`, async (context) => {
     const testbed = await Testbed.start(kind, { settings: { METRICS_PORT: '0' }, mayPlansFail: true });
     context.after(() => testbed.stop());
     const { authToken } = await testbed.logIn();

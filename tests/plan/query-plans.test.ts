@@ -40,20 +40,20 @@ describe('query plans', () => {
     assert.ok(plans.planFor(request));
   });
 
-  test('have a limited total size, however many queries repeat', () => {
+  test('have a limited total size, even if many queries repeat', () => {
     const plans = new QueryPlans(schema);
     for (let number = 0; number < 100; number++) planTwice(plans, `{q${number}:folder{${names(500)}}}`);
     assert.ok(plans.size > 10_000 && plans.size <= 20_000, String(plans.size));
   });
 
-  test('include their document in their size, because they keep it in memory', () => {
+  test('include their document in their size', () => {
     const plans = new QueryPlans(schema);
     const unused = Array.from({ length: 500 }, (_, index) => `query Q${index}{folder{name}}`).join(' ');
     planTwice(plans, `query A{folder{name}} ${unused}`, { operationName: 'A' });
     assert.ok(plans.size > 500, String(plans.size));
   });
 
-  test('are at most 8 for one query, whatever its conditions select', () => {
+  test('are at most 8 for one query with many conditions', () => {
     const plans = new QueryPlans(schema);
     const conditions = ['a', 'b', 'c', 'd', 'e'];
     const declared = conditions.map((name) => `$${name}:Boolean!`).join();
@@ -168,7 +168,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('answer random queries like graphql-js', async () => {
+    test('return the same responses to random queries as graphql-js', async () => {
       const options = { scalars: { ...scalars, ID: ids }, without: timeDependentFields, maxDepth: 5 };
       await fc.assert(
         fc.asyncProperty(arbitraryQueries(schema, options), (written) => compare(written)),

@@ -15,7 +15,7 @@ const expensive = [
 ];
 
 for (const kind of databaseKinds) {
-  test(`answers a login and another user's query during ${count} expensive queries on ${kind.name}`, async () => {
+  test(`a login and a query of another user get a response during ${count} expensive queries, on ${kind.name}`, async () => {
     const tree = await TreeTestbed.start(kind);
     try {
       const names = Array.from({ length: 1_500 }, (_, index) => `Folder ${index}`);

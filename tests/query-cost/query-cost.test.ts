@@ -117,7 +117,7 @@ const attacks: Readonly<Record<string, readonly [body: string, extensions: objec
 };
 
 for (const kind of databaseKinds) {
-  describe(`the cost of a query on ${kind.name}`, () => {
+  describe(`the query limits on ${kind.name}`, () => {
     let testbed: Testbed;
     let authToken: string;
     before(async () => {
@@ -134,9 +134,9 @@ for (const kind of databaseKinds) {
     const send = (body: string) => testbed.send('POST', '/graphql', request(body));
     const runQuery = async (query: string) => (await testbed.query(query, authToken)).json<GraphBody>();
 
-    describe('of an attack is refused before execution, in under 50 ms of CPU, while another client is served', () => {
+    describe('refuse an attack before execution, in under 50 ms of CPU, while another client is served', () => {
       for (const [title, [body, extensions]] of Object.entries(attacks)) {
-        test(title, async () => {
+        test(`with ${title}`, async () => {
           const other = await testbed.logIn();
           let minMs = Infinity;
           // On a busy machine the same work takes longer, so the test runs it more often and takes the minimum.
@@ -161,7 +161,7 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('answers 400 to a client that accepts the GraphQL media type', async () => {
+      test('with status 400 for a client that accepts the GraphQL media type', async () => {
         const answer = await testbed.postRaw('/graphql', attacks['1,000 aliases']![0], {
           'content-type': 'application/json',
           accept: 'application/graphql-response+json',
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('of ordinary queries is within the limits', () => {
+    describe('allow ordinary queries', () => {
       const below = (depth: number): string =>
         depth === 0 ? '' : `folders(first: 100){edges{cursor node{id name ${below(depth - 1)}}} totalCount}`;
       const honest: Readonly<Record<string, string>> = {
@@ -191,15 +191,15 @@ for (const kind of databaseKinds) {
         }),
       };
       for (const [title, query] of Object.entries(honest)) {
-        test(title, async () => assert.equal((await runQuery(query)).errors, undefined));
+        test(`for ${title}`, async () => assert.equal((await runQuery(query)).errors, undefined));
       }
 
-      test('a variable nested 200 levels deep', async () => {
+      test('with a variable nested 200 levels deep', async () => {
         const body = `{"query":"query($id: ID){folder(id: $id){name}}","variables":{"id":null,"unused":${nestedJson(200)}}}`;
         assert.deepEqual((await send(body)).json(), { data: { folder: { name: 'Root' } } });
       });
 
-      test('100,000 variables that no query declares', async () => {
+      test('with 100,000 variables that no query declares', async () => {
         const variables = Object.fromEntries(
           Array.from({ length: 100_000 }, (_, index) => [`v${index}`, index]),
         );
@@ -209,7 +209,7 @@ for (const kind of databaseKinds) {
     });
   });
 
-  describe(`the setting of each limit on ${kind.name}`, () => {
+  describe(`the settings of the query limits on ${kind.name}`, () => {
     const limits: readonly [name: string, value: number, within: string, beyond: string, facts: object][] = [
       [
         'MAX_QUERY_CHARACTERS',
@@ -270,7 +270,7 @@ for (const kind of databaseKinds) {
     ];
 
     for (const [name, value, within, beyond, facts] of limits) {
-      test(name, async () => {
+      test(`include ESPALIER_${name}`, async () => {
         const testbed = await Testbed.start(kind, { settings: { DEMO: 'true', [name]: String(value) } });
         try {
           const { authToken } = await testbed.logIn();

@@ -71,14 +71,14 @@ describe('a search for secrets', () => {
     }
   });
 
-  test('ignores similar texts and common words', () => {
+  test('ignores similar texts and short secrets', () => {
     for (const text of ['walnut cabin', 'c56a4180-65aa-42ec-a945-5fd21dec0539', 'short', signed.claims]) {
       assert.deepEqual(findIn(text), [], text);
     }
     assert.deepEqual([search.size, search.tooShort], [3, 1]);
   });
 
-  test('finds secrets by their shape, recorded or not', () => {
+  test('finds secrets by their shape, even if they were not recorded', () => {
     const token = `eyJ${part(30)}.${part(90)}.${part(64)}`;
     const hash = `$argon2id$v=19$m=19456,t=2,p=1$${part(16)}$${part(32)}`;
     for (const [text, kind] of [
@@ -139,7 +139,7 @@ describe('a test process', () => {
     }
   });
 
-  test('allows a generated password in the line that reports it, and nowhere else', () => {
+  test('accepts a generated password only in the line that reports it', () => {
     const firstStartOutput = `  Password   abcde-fghij   (shown only this once)\n`;
     assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)});`).status, 0);
     assert.equal(run(`recordOutput(${JSON.stringify(`${firstStartOutput}abcde-fghij\n`)});`).status, 1);
@@ -149,7 +149,7 @@ describe('a test process', () => {
     );
   });
 
-  test('stores its record, so that a search over all processes finds its secrets in the logs of others', () => {
+  test('stores its record for a search over the logs of all processes', () => {
     const stored = join(folder, 'stored');
     const run1 = () => run(noted, { [folderVariable]: stored });
     const run2 = (text: string) => run(`recordLog('one\\n${text}\\n');`, { [folderVariable]: stored });

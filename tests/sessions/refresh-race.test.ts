@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('leave no valid token if a logout races with them', async () => {
+    test('leave no valid refresh token if a logout runs at the same time', async () => {
       for (let round = 0; round < selectLength({ short: 20, long: 50 }); round++) {
         const tokens = await testbed.logIn();
         const [{ winners }, logout] = await Promise.all([

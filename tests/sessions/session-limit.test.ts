@@ -34,7 +34,7 @@ for (const kind of databaseKinds) {
       return user.sessions.totalCount;
     };
 
-    test('ends the least recently used session, with its auth token, and no other', async () => {
+    test('ends only the least recently used session, with its auth token', async () => {
       const person = await people.createUser();
       const bystander = await people.logIn(await people.createUser());
       const [first, second, third] = [await logIn(person), await logIn(person), await logIn(person)];
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       await people.stop();
     });
 
-    test('is absent by default', async () => {
+    test('is not set by default', async () => {
       const people = await PeopleTestbed.start(kind);
       const person = await people.createUser();
       const first = await people.logIn(person);

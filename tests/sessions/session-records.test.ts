@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       assert.equal((await refreshesOf(tokens)).length, 20);
     });
 
-    test('count a token that is replayed within the tolerance, and the session continues', async () => {
+    test('contain the number of replays within the tolerance, after which the session continues', async () => {
       const tokens = await testbed.logIn();
       const next = await refreshed(tokens, 'mine');
       for (const [seconds, agent] of [
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       assert.equal((await refresh(next, 'mine')).status, 200);
     });
 
-    test('treat a later replay as theft: the session ends, and the journal and the log name the client', async () => {
+    test('include a replay after the tolerance in the journal and the log', async () => {
       const admin = await testbed.logIn();
       const tokens = await testbed.logIn();
       const next = await refreshed(tokens, 'mine');
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
       assert.equal(await countSessions(), 0);
     });
 
-    test('are purged for any number of ended sessions', async () => {
+    test('are purged together if several sessions have ended', async () => {
       const tokens = await testbed.logIn();
       for (let count = 0; count < 3; count++) await testbed.logIn();
       await testbed.query(

@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(next)).status, 401);
       }));
 
-    test('issue an auth token that is valid for 600 seconds, exact to the millisecond', () =>
+    test('have auth tokens that are valid for exactly 600 seconds', () =>
       withTestbed({}, async (testbed) => {
         testbed.clock.advanceSeconds(0.789);
         const { authToken } = await testbed.logIn();
@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.query('{folder{name}}', authToken)).headers.get('token-expired'), 'true');
       }));
 
-    test('issue an auth token that an independent JWT library verifies', () =>
+    test('have auth tokens that an independent JWT library verifies', () =>
       withTestbed({ settings: { ISSUER: 'https://tree.example' } }, async (testbed) => {
         testbed.clock.advanceSeconds(0.789);
         const { authToken } = await testbed.logIn();
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('allow only one of several refreshes with the same token at two processes', async () => {
+    test('allow only one of several refreshes with the same token in two processes', async () => {
       const database = await kind.create();
       const clock = new TestClock();
       await withTestbed({ database, clock }, (one) =>
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('become invalid, not expired, if the issuer changes', async () => {
+    test('have invalid, not expired, auth tokens after a change of the issuer', async () => {
       const database = await kind.create();
       const clock = new TestClock();
       let tokens: LoginResponse;
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('are refused with the same response for an unknown user, a wrong password and a disabled user', () =>
+    test('do not start for an unknown user, a wrong password or a disabled user, with the same response', () =>
       withTestbed({}, async (testbed) => {
         const shape = async (credentials: { username: string; password: string }) => {
           const answer = await testbed.post('/login', credentials);
@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(disabled, unknown);
       }));
 
-    test('end if a spent token has a negative age, unless a difference between two clocks explains it', () =>
+    test('end after a replay with a clock that is more than 60 seconds behind', () =>
       withTestbed({}, async (testbed) => {
         for (const [setBackSeconds, status] of [
           [60, 200],
@@ -162,7 +162,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(new Set(statuses), new Set([200]));
       }));
 
-    test('store digests only: the database contains no token and no password', () =>
+    test('are stored without tokens and passwords in plain text', () =>
       withTestbed({ settings: { REFRESH_RETRY_SECONDS: '30' } }, async (testbed) => {
         const old = await testbed.logIn();
         const tokens = (await testbed.refresh(old)).json<LoginResponse>();
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(first)).status, 200);
       }));
 
-    test("works beyond the expiry of the successor's auth token and the reuse tolerance", () =>
+    test('works after the new auth token has expired and the replay tolerance has passed', () =>
       withTestbed(
         {
           settings: { REFRESH_RETRY_SECONDS: '60', REUSE_TOLERANCE_SECONDS: '2', AUTH_TOKEN_SECONDS: '2' },
@@ -216,7 +216,7 @@ for (const kind of databaseKinds) {
         assert.equal(new Set(answers.map((answer) => answer.json<LoginResponse>().refreshToken)).size, 1);
       }));
 
-    test('returns nothing after a purge with a clock that was set back, even when the clock is right again', () =>
+    test('is refused after a purge that ran while the clock was set back', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const first = (await testbed.refresh(old)).json<LoginResponse>();
@@ -231,7 +231,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(first)).status, 200);
       }));
 
-    test('works after a purge if the clock of another node is ahead by less than the window', () =>
+    test('works after a purge by a node whose clock is ahead by less than the retry window', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         await testbed.refresh(old);
@@ -241,14 +241,14 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(old)).status, 200);
       }));
 
-    test('returns nothing to the old refresh token with another auth token of the same login', () =>
+    test('is refused with another auth token of the same login', () =>
       withRetry(async (testbed) => {
         const old = await testbed.logIn();
         const first = (await testbed.refresh(old)).json<LoginResponse>();
         assert.equal((await testbed.refresh({ ...first, refreshToken: old.refreshToken })).status, 401);
       }));
 
-    test('returns nothing after the window or after a logout', () =>
+    test('is refused after the retry window and after a logout', () =>
       withRetry(async (testbed) => {
         const late = await testbed.logIn();
         await testbed.refresh(late);
@@ -260,7 +260,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(old)).status, 401);
       }));
 
-    test('erases the encrypted successor after the window', () =>
+    test('is impossible after the retry window, when the encrypted new tokens are erased', () =>
       withRetry(async (testbed) => {
         await testbed.refresh(await testbed.logIn());
         const countSuccessors = async () =>

@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
         });
       }));
 
-    test('delays a logout with a valid refresh token, which then succeeds', () =>
+    test('delays a logout with a valid refresh token, but does not prevent it', () =>
       withTestbed({}, async (testbed, statements) => {
         const { refreshToken, authToken } = await testbed.logIn();
         const answered: number[] = [];
@@ -159,7 +159,7 @@ for (const kind of databaseKinds) {
       },
     };
     for (const [title, { send, lookup, status }] of Object.entries(spentMeanwhile)) {
-      test(`lets ${title} fail if the refresh token is spent between its look-up and its write`, () =>
+      test(`makes ${title} fail if the refresh token is spent between its read and its write`, () =>
         withTestbed({}, async (testbed, statements) => {
           const tokens = await testbed.logIn();
           const next = randomUUID();

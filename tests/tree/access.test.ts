@@ -1,4 +1,4 @@
-/** What each user may see and do. A hidden folder must not show anywhere. */
+/** What each user may see and do. No response may reveal a hidden folder. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
         hiddenIds = all.filter(({ id }) => !seen.some((each) => each.id === id)).map(({ id }) => id);
       });
 
-      test('is reachable from the root, step by step', async () => {
+      test('makes its folder reachable from the root, level by level', async () => {
         const path = ['Deep', 'Open', 'Path', 'Goal', 'Inside', 'Far inside'];
         let id: string | undefined;
         for (const name of path) {
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('shows the whole subtree down to deeper grants, and only the names of passages', async () => {
+      test('shows the subtree down to deeper grants, and only the names of its ancestors', async () => {
         assert.deepEqual(
           (await ann.readAll()).map(({ path, accessLevel }) => [path, accessLevel]),
           [
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('shows no hidden folder in any field of the schema', async () => {
+      test('reveals no hidden folder in any field of the schema', async () => {
         assert.ok(hiddenIds.length > 5);
         const responses = await ann.queryEveryField(await readQueryType(admin), hiddenIds, secret);
         assert.ok(responses.length > 50, `${responses.length} responses`);
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('allows no change of a hidden folder, and does not reveal whether it exists', async () => {
+      test('allows no change of a hidden folder, and does not reveal whether the folder exists', async () => {
         const unknown = '01900000-0000-7000-8000-000000000000';
         const goal = await ann.findId('/Deep/Open/Path/Goal');
         const mutations = [
@@ -156,7 +156,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('levels', () => {
+    describe('access levels', () => {
       let ids: Record<string, string>;
       let bob: Person;
 
@@ -225,7 +225,7 @@ for (const kind of databaseKinds) {
         assert.equal(await levelOf(inner), undefined);
       });
 
-      test('allow a revocation only for the subject of the grant', async () => {
+      test('remain if a revocation names the id of a group as that of a user', async () => {
         const group = await admin.createGroup('Keepers', [bob.userId]);
         await admin.grant(ids['Levels/B']!, { groupId: group }, 'READ');
         const [error] = await admin.readErrors(
@@ -236,7 +236,7 @@ for (const kind of databaseKinds) {
         await admin.revoke(ids['Levels/B']!, { groupId: group });
       });
 
-      test('give administrators full access, whatever the grants say', async () => {
+      test('are MANAGE on every folder for administrators, whatever the grants say', async () => {
         await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
         const { folder } = await admin.query<{ folder: { accessLevel: string } }>(
           'query($id: ID!){folder(id: $id){accessLevel}}',

@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
         deleteFolder: (id) => ({ id }),
       };
       for (const [name, inputOf] of Object.entries(changes)) {
-        test(`guards ${name}`, async () => {
+        test(`guards \`${name}()\``, async () => {
           const id = await tree.create(`Versioned for ${name}`);
           const other = await tree.create(`Goal of ${name}`);
           for (const title of ['two', 'three']) await tree.mutate('updateFolder', { id, title });
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('guards restoreFolder, with the version that the trash reports', async () => {
+      test('guards `restoreFolder()`, with the version that the trash reports', async () => {
         const id = await tree.create('Versioned and restored');
         tree.server.clock.advanceSeconds(1);
         await tree.delete(id);
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.version(id), 3);
       });
 
-      test('is not revealed to a user who may not write', async () => {
+      test('is not checked for a user who may not write', async () => {
         const id = await tree.create('Not theirs');
         const { authToken } = await tree.person({ [id]: 'READ' });
         const error = await tree.readMutationError(
@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('the depth of the tree', () => {
+    describe('the maximum depth of the tree', () => {
       let deepest: string;
 
       before(async () => {
@@ -85,7 +85,7 @@ for (const kind of databaseKinds) {
         assert.match(error.message, /256 levels deep/);
       };
 
-      test('is at most 256 levels, for create, import and move', async () => {
+      test('is 256 levels for `createFolder()`, `importFolders()` and `moveFolder()`', async () => {
         assert.deepEqual(await tree.find(deepest, 'depth'), { depth: 256 });
         const id = await tree.create('Leaf');
         await assertTooDeep('createFolder', { parentId: deepest, name: 'Too deep' });
@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
         await assertTooDeep('moveFolder', { id, parentId: deepest, dryRun: true });
       });
 
-      test('allows every kind of read of the deepest folder', async () => {
+      test('does not prevent any read of the deepest folder', async () => {
         const folder = await tree.find<{ ancestors: unknown[]; path: string }>(
           deepest,
           'path ancestors{name}',

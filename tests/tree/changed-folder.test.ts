@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
     }
 
     for (const user of ['an administrator', 'a user with one deep grant']) {
-      test(`equals a query of ${user}, for fields that the mutation has read and for others`, async () => {
+      test(`equals the response to a later query by ${user}`, async () => {
         const userId = user === 'an administrator' ? adminId : writerId;
         const name = `By ${user}`;
         const texts = { title: 'T', icon: '📁', description: 'D', properties: { a: [1, null] } };
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('equals a query for a folder in the root, and for an update of the root', async () => {
+    test('equals the response to a query for a folder in the root, and for the root', async () => {
       const created = await create(adminId, { name: 'In the root' });
       assert.deepEqual(created, await query(adminId, created.id, ownFields));
       const { id } = (await testbed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder;

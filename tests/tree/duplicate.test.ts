@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('the name', () => {
-      test('is numbered in the same parent, and stays the same in another parent if it is free', async () => {
+      test('gets a number in the same parent, and stays the same in another parent if it is free', async () => {
         const [from, id] = (await tree.createChain(['Names', 'Note'])) as [string, string];
         const to = await tree.create('Other names');
         assert.equal(await pathOfCopy({ id }), '/Names/Note (copy)');
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
         assert.equal(await pathOfCopy({ id, name: 'Cafe\u0301' }), '/Names/Caf\u00e9');
       });
 
-      test('of a very long name is shortened', async () => {
+      test('is shortened if the original name is very long', async () => {
         const name = '🌲'.repeat(255);
         const id = await tree.create(name);
         assert.equal(await pathOfCopy({ id }), `/${'🌲'.repeat(248)} (copy)`);

@@ -20,7 +20,7 @@ const concurrentChanges = 8;
 const maxSnapshots = 3;
 
 for (const kind of databaseKinds) {
-  describe(`fair changes on ${kind.name}`, () => {
+  describe(`mutations of one user on ${kind.name}`, () => {
     let testbed: MirrorTestbed;
     let adminId: string;
     let readerId: string;
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
       await Promise.all(earlier);
     });
 
-    test('keep few snapshots open for the responses of many mutations of one user', async () => {
+    test('keep few snapshots open for their responses', async () => {
       const { folder } = await run<{ folder: { id: string } }>(
         'createFolder',
         { name: 'Wide' },

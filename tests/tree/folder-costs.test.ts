@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       assert.equal(await readCost(all, house, guest.authToken), 3, 'a passage is read once');
     });
 
-    test('covers all folders of a level, and is charged before any statement reads their subfolders', async () => {
+    test('is charged for all folders of a level before any statement reads their subfolders', async () => {
       const street = await tree.create('Street');
       const inside = ['A', 'B', 'C', 'D'];
       await tree.import(

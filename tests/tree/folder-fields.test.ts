@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     const read = async (id: string): Promise<Texts> => (await tree.find<Texts>(id, texts))!;
 
     describe('texts', () => {
-      test('default the title to the name, also after a rename', async () => {
+      test('include the name as the default title, also after a rename', async () => {
         const id = await tree.create('plain');
         assert.deepEqual(await read(id), { title: 'plain', icon: null, description: null, properties: {} });
         await tree.mutate('updateFolder', { id, name: 'renamed' });
@@ -172,8 +172,8 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('location and time', () => {
-      test('include parent, ancestors, path and depth, from the root down', async () => {
+    describe('fields that the server sets', () => {
+      test('include the parent, the path, the depth, and the ancestors from the root down', async () => {
         const [, , third] = await tree.createChain(['Grand', 'Parent %', 'Child 🌳']);
         const selection = 'parent{name} ancestors{name depth path} path depth';
         assert.deepEqual(await tree.find(third!, selection), {
@@ -191,7 +191,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(folder, { parent: null, ancestors: [], path: '/', depth: 0 });
       });
 
-      test('show the names of ancestors that are only passages, and the same path', async () => {
+      test('include the full path, but only the names of ancestors that the viewer may not read', async () => {
         const [closed, , open] = await tree.createChain(['Closed', 'Between', 'Open']);
         await tree.mutate('updateFolder', { id: closed, title: 'Secret', description: 'Secret' });
         const { authToken } = await tree.person({ [open!]: 'READ' });
@@ -204,7 +204,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('change the version and the time of the changed folder only', async () => {
+      test('include a version and an update time, which change only for the changed folder', async () => {
         const [above, folder, inside] = await tree.createChain(['Above', 'Timed', 'Inside']);
         const other = await tree.create('Other place');
         const selection = 'version createdAt updatedAt';
@@ -233,7 +233,7 @@ for (const kind of databaseKinds) {
         for (const id of [above!, inside!, other]) assert.deepEqual(await tree.find(id, selection), fresh);
       });
 
-      test('do not change after an empty update or a move to the same parent', async () => {
+      test('stay the same after an empty update or a move to the same parent', async () => {
         const id = await tree.create('Untouched');
         const parent = (await tree.find<{ parent: { id: string } }>(id, 'parent{id}'))!.parent.id;
         const snapshot = await tree.snapshot();

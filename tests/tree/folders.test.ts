@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     const namesOf = ({ edges }: Connection) => edges.map(({ node }) => node.name);
 
     describe('finding a folder', () => {
-      test('works by id, as a folder and as a node', async () => {
+      test('works by id, with the fields `folder` and `node`', async () => {
         const { edges } = await page({ first: 1 });
         const { id, name } = edges[0]!.node;
         const query =
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('works by path, with or without a trailing slash, and "/" is the root', async () => {
+      test('works by path, with or without a trailing slash', async () => {
         const find = async (path: string) => {
           const query = 'query($path: String){folder(path: $path){name}}';
           return (await execute<{ folder: { name: string } | null }>(query, { path })).data!.folder?.name;
@@ -114,8 +114,10 @@ for (const kind of databaseKinds) {
           },
         );
       });
+    });
 
-      test('returns the user, the session and the token expiry for the viewer', async () => {
+    describe('`viewer`', () => {
+      test('contains the user, the session and the token expiry', async () => {
         const { data } = await execute<{
           viewer: {
             user: { id: string; username: string; isAdministrator: boolean };
@@ -187,7 +189,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(seen, names);
       });
 
-      test('returns for any window the result of the Relay algorithm on the whole list', async () => {
+      test('returns the same page as the Relay algorithm for any arguments', async () => {
         const { edges } = await page({ id });
         const index = fc.option(fc.integer({ min: 0, max: 24 }), { nil: null });
         const size = fc.option(fc.integer({ min: 0, max: 30 }), { nil: null });
@@ -269,7 +271,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('the size of a response', () => {
-      test('is limited to 20,000 folders, and the error names the field and a remedy', async () => {
+      test('is limited to 20,000 folders, with an error that names the field and a remedy', async () => {
         const [id] = (await insertFolders(testbed.database.url, ['Wide'])) as [string];
         await insertFolders(
           testbed.database.url,
@@ -300,7 +302,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('statements', () => {
+    describe('the statements of a query', () => {
       const countStatements = async (query: string, variables?: Record<string, unknown>) => {
         statements.length = 0;
         const { errors } = await execute(query, variables);
@@ -319,7 +321,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('are as many for 200 subfolders as for 10, and then one for each 2,000 rows', async () => {
+      test('are as many for 200 subfolders as for 10, plus one for each further 2,000 rows', async () => {
         const parents = await insertFolders(testbed.database.url, ['Few', 'Many', 'Very many']);
         const [few, many, veryMany] = parents as [string, string, string];
         const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Folder ${index}`);
@@ -349,7 +351,7 @@ for (const kind of databaseKinds) {
         assert.doesNotMatch(statements.join(), /count\(/);
       });
 
-      test('are not needed to check a token, but every query reads the journal counter', async () => {
+      test('include one that reads the journal counter, and none that checks the token', async () => {
         statements.length = 0;
         assert.equal((await testbed.post('/login/verify', { authToken })).status, 204);
         assert.deepEqual(statements, []);

@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('are not found by filters, and do not affect how filters match visible folders', async () => {
+      test('are not found by filters, and do not change which visible folders match', async () => {
         const found = async (filter: string) =>
           (
             await fay.query<Page>(
@@ -132,7 +132,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('the explanation of access', () => {
-      test('names the deciding grant and its folder, for a user, a group, a passage and no access', async () => {
+      test('names the deciding grant and its folder, or reports that there is none', async () => {
         await admin.createTree('Explained', ['One/Two/Three', 'Else']);
         const gus = await admin.createUser(testbed, 'gus');
         const group = await admin.createGroup('Explorers', [gus.userId]);

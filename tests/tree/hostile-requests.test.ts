@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     const readCode = async (query: string, variables?: Record<string, unknown>) =>
       (await tree.execute(query, variables)).errors?.[0]?.extensions.code;
 
-    test('are refused before any work if a text has many megabytes, and the error does not repeat the text', async () => {
+    test('are refused before any work if a text has many megabytes, without repeating the text', async () => {
       const long = '\ufdfa'.repeat(megabytes / 3);
       const refused: [query: string, code: string][] = [
         ['query($t: String!){search(text: $t){totalCount}}', 'BAD_INPUT'],
@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       assert.equal(await readCode(creating, { p: properties }), 'BAD_INPUT');
     });
 
-    test('run the same statements for a field under many aliases as for one', async () => {
+    test('run the same statements for a field with many aliases as for one field', async () => {
       statements.length = 0;
       await tree.query(`{folder(path: "/Wide"){descendants{totalCount}}}`);
       const expected = statements.length;

@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([await tree.snapshot(), await readCursor()], state);
     });
 
-    test('needs WRITE where it creates or updates folders, and names the path without WRITE', async () => {
+    test('requires WRITE where it creates or updates folders, and names a path without WRITE', async () => {
       const id = await tree.create('Rights');
       await tree.import([{ path: 'a/low/in', title: 'In' }, { path: 'a/free' }], id);
       const lowId = await tree.idOf('/Rights/a/low');
@@ -253,7 +253,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('is a CONFLICT if a hidden folder has the same name, as in createFolder', async () => {
+    test('fails with CONFLICT if a hidden folder has the same name, like `createFolder()`', async () => {
       const id = await tree.create('Taken');
       await tree.import(['a/hidden/in'], id);
       const { authToken } = await tree.person({
@@ -377,7 +377,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('is refused, instead of blocking other changes, if thousands of folders that it keeps are deleted meanwhile', async () => {
+    test('is refused if thousands of existing folders are deleted during the import', async () => {
       let outcome: string;
       let count = 4_000;
       // On a busy machine, the deletion may arrive after the end of the import. Then the test repeats with a larger import.

@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
       (await tree.query<{ exportFolders: ListedFolder[] }>(exportQuery, { id })).exportFolders;
 
     describe('the input', () => {
-      test('creates the folders of a tree with all their fields', async () => {
+      test('can be a tree of folders with all their fields', async () => {
         const id = await tree.create('Tree');
         const texts = { title: 'T', icon: 'i', description: 'D', properties: { a: [1] } };
         const input = {
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('creates the folders of a list with paths in any order, including missing parents', async () => {
+      test('can be a list of paths in any order, also if parents are missing', async () => {
         const id = await tree.create('List');
         const list = [
           { path: '/x/y/z/' },
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.find(await tree.idOf('/List/x/y'), 'title'), { title: 'Y' });
       });
 
-      test('is rejected if it has both a tree and a list, or neither, and imports nothing if it is empty', async () => {
+      test('is rejected if it has both a tree and a list, or neither', async () => {
         const snapshot = await tree.snapshot();
         for (const input of [
           {},
@@ -103,7 +103,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.snapshot(), snapshot);
       });
 
-      test('is a CONFLICT that names the path if a folder occurs twice', async () => {
+      test('is refused with CONFLICT and the path if a folder occurs twice', async () => {
         const twice: [object, string][] = [
           [{ list: [{ path: 'a/b' }, { path: 'a' }, { path: 'a/b' }] }, 'a/b'],
           [{ list: [{ path: 'Caf\u00e9' }, { path: 'Cafe\u0301' }] }, 'Cafe\u0301'],
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('is a CONFLICT if a name at the top is taken, but may repeat the name deeper down', async () => {
+      test('is refused with CONFLICT if a name in the parent is taken', async () => {
         const [id] = (await tree.createChain(['Taken', 'here', 'inside'])) as [string];
         const { extensions, message } = await refusal({
           parentId: id,
@@ -151,7 +151,7 @@ for (const kind of databaseKinds) {
         assert.match(inTree.message, /^"a\/b\/c": .*slash/);
       });
 
-      test('is validated after the rights are checked', async () => {
+      test('is validated only after the rights are checked', async () => {
         const parentId = await tree.create('Not yours');
         const reader = await tree.person({ [parentId]: 'READ' });
         const stranger = await tree.person({});
@@ -161,7 +161,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.outcome('importFolders', input, stranger.authToken), 'NOT_FOUND');
       });
 
-      test('is not read if it is very long and the user may write nowhere', async () => {
+      test('is refused unread if it is very long and the user may write nowhere', async () => {
         const parentId = await tree.create('Readable');
         const reader = await tree.person({ [parentId]: 'READ' });
         const writer = await tree.person({ [parentId]: 'WRITE' });
@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
         assert.equal(await send(writer), 200);
       });
 
-      test('requires WRITE on the parent', async () => {
+      test('is accepted only from users with WRITE on the parent', async () => {
         const id = await tree.create('Guarded');
         const reader = await tree.person({ [id]: 'READ' });
         const writer = await tree.person({ [id]: 'WRITE' });
@@ -191,7 +191,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('all or none', () => {
+    describe('as one change', () => {
       test('imports nothing if one of 3,000 names is invalid', async () => {
         const rows = await countRows(tree.server.database.url);
         const list = spread(3_000, 'stone').map((path, index) => ({
@@ -278,7 +278,7 @@ for (const kind of databaseKinds) {
           }));
       }
 
-      test('hides an interrupted import, and purges it after an hour', async () => {
+      test('leaves only hidden folders if it is interrupted, which are purged after an hour', async () => {
         const { url } = tree.server.database;
         const parentId = await tree.create('Waiting');
         const snapshot = await tree.snapshot();

@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       return (await tree.query<{ journal: { items: object[] } }>(query, { folderId })).journal.items;
     };
 
-    test('purges one folder and its descendants immediately and permanently', async () => {
+    test('removes one folder and its descendants immediately and permanently', async () => {
       const { url } = tree.server.database;
       const rows = await countRows(url);
       const [top, id, inside] = (await tree.createChain(['Cellar', 'Barrel', 'Bung'])) as [
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
       assert.equal(await tree.outcome('purgeFolder', { id }, authToken), 'OK');
     });
 
-    test('does not purge a folder that is not in the trash', async () => {
+    test('fails for a folder that is not in the trash', async () => {
       const [id, inside] = (await tree.createChain(['Living', 'Inside'])) as [string, string];
       const rootId = await tree.idOf('/');
       const hostile = ['', 'x', rootId.toUpperCase(), `${id}\u0000`, '%', 'a'.repeat(10_000)];
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('removes only the folders that the viewer manages when it empties the trash', async () => {
+    test('empties the trash only of folders that the viewer manages', async () => {
       const [mine, theirs] = [await tree.create('Mine'), await tree.create('Theirs')];
       const ids = [];
       for (const [name, parentId] of [
@@ -155,7 +155,7 @@ for (const kind of databaseKinds) {
       assert.equal(await emptyTrash({}, authToken), 0);
     });
 
-    test('counts the deleted folders and their descendants in a dry run, and purges nothing', async () => {
+    test('counts the deleted folders and their descendants in a dry run, and removes nothing', async () => {
       await emptyTrash();
       const count = async (input: object = {}, authToken?: string) => {
         const fields = 'isDryRun folderCount insideCount';

@@ -96,7 +96,7 @@ const subscriptions: Readonly<Record<string, string>> = {
 };
 
 for (const kind of databaseKinds) {
-  describe(`one snapshot per response on ${kind.name}`, () => {
+  describe(`the rights and the data of a response on ${kind.name}`, () => {
     let testbed: MirrorTestbed;
     let adminId: string;
     let viewerId: string;
@@ -152,7 +152,7 @@ for (const kind of databaseKinds) {
     }
 
     for (const [title, toRequest] of Object.entries(requests)) {
-      test(`holds for ${title}`, async () => {
+      test(`come from one snapshot for ${title}`, async () => {
         const reads = await interruptEach(async (scene, services, start) => {
           const graph = createGraph(services);
           start();
@@ -163,7 +163,7 @@ for (const kind of databaseKinds) {
     }
 
     for (const [title, query] of Object.entries(subscriptions)) {
-      test(`holds for an event of ${title}`, async () => {
+      test(`come from one snapshot for an event of ${title}`, async () => {
         const reads = await interruptEach(async (scene, services, start) => {
           const request = { query, variables: { under: scene.top } };
           const stream = (await createGraph(services).open(request, createViewer(viewerId))) as GraphStream;
@@ -179,7 +179,7 @@ for (const kind of databaseKinds) {
     }
 
     for (const selection of ['title description', 'title description descendants{totalCount}']) {
-      test(`shows no mix of two changes in the result of a mutation with ${selection}`, async () => {
+      test(`do not mix two changes in the result of a mutation with ${selection}`, async () => {
         await interruptReads(
           async (scene, services, start) => {
             const input = { id: scene.top, title: 'mine', description: 'mine' };

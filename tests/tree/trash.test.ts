@@ -20,7 +20,7 @@ const trashQuery = `query($first: Int, $after: String){trash(first: $first, afte
   items{folderId name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}`;
 
 for (const kind of databaseKinds) {
-  describe(`trash on ${kind.name}`, () => {
+  describe(`the trash on ${kind.name}`, () => {
     let tree: TreeTestbed;
 
     before(async () => {
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual((await list())[1], { ...item, formerParent: null });
       });
 
-      test('has the latest deletion first, and is the same with every page size', async () => {
+      test('starts with the latest deletion, and is the same with every page size', async () => {
         for (let index = 0; index < 9; index++) {
           if (index % 3 === 0) tree.server.clock.advanceSeconds(1);
           await tree.delete(await tree.create(`Can ${index}`));
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('restoring', () => {
-      test('restores all descendants, the grants and the subfolder count of the parent', async () => {
+      test('includes all descendants, their grants and the subfolder count of the parent', async () => {
         const [top, id, inside] = (await tree.createChain(['House', 'Attic', 'Trunk'])) as [
           string,
           string,
@@ -238,7 +238,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);
       });
 
-      test('requires another parent if the old one is deleted, unless the old one is restored first', async () => {
+      test('requires another parent while the old one is deleted', async () => {
         const [outer, inner, leaf] = (await tree.createChain(['Outer', 'Inner', 'Leaf'])) as [
           string,
           string,

@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
     const refusalCode = async (name: string, input: Variables, authToken?: string) =>
       (await tree.readMutationError(name, input, authToken)).extensions.code;
 
-    describe('create', () => {
+    describe('`createFolder()`', () => {
       test('returns the new folder, which is in the root by default', async () => {
         const values = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
         const { folder } = await tree.mutate<{ folder: { id: string } }>(
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
         assert.equal(await refusalCode('createFolder', { name: 'No' }, writer.authToken), 'FORBIDDEN');
       });
 
-      test('requires a name that is unique among its siblings in composed form, but may occur elsewhere', async () => {
+      test('requires a name that no sibling has in composed form (NFC)', async () => {
         const id = await tree.create('Caf\u00e9');
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
           const error = await tree.readMutationError('createFolder', { name });
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('update', () => {
+    describe('`updateFolder()`', () => {
       test('changes the fields in the input, keeps the others, and clears those that are null', async () => {
         const values = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
         const id = await tree.create('Updated', undefined, values);
@@ -189,7 +189,7 @@ for (const kind of databaseKinds) {
         assert.equal(username.extensions.inputField, 'username');
       });
 
-      test('can rename the root, which stays the root', async () => {
+      test('can rename the root without moving it', async () => {
         await tree.mutate('updateFolder', { id: rootId, name: 'Trunk' });
         assert.deepEqual(await tree.query('{folder{name path parent{id}}}'), {
           folder: { name: 'Trunk', path: '/', parent: null },

@@ -20,7 +20,7 @@ for (const kind of databaseKinds) {
     const refusalCode = async (name: string, input: Variables, authToken?: string) =>
       (await tree.readMutationError(name, input, authToken)).extensions.code;
 
-    describe('move', () => {
+    describe('`moveFolder()`', () => {
       test('takes all descendants along, and returns the folder at its new location', async () => {
         const [from, moved] = (await tree.createChain(['From', 'Moved', 'One', 'Two'])) as [string, string];
         const to = await tree.create('To');
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('move with a new name', () => {
+    describe('`moveFolder()` with a new name', () => {
       const journalOf = async (folderId: string) => {
         const query = `query($folderId: ID!){journal(filter: {folderId: $folderId}, first: 1){
           items{kind before after formerAncestorIds} totalCount}}`;
@@ -164,7 +164,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.paths(to), ['Crab', 'Eel', 'Fish']);
       });
 
-      test('requires the same rights as a move', async () => {
+      test('requires the same rights as without a new name', async () => {
         const [from, id] = (await tree.createChain(['Pier', 'Net'])) as [string, string];
         const to = await tree.create('Beach');
         const { authToken } = await tree.person({ [from]: 'READ', [id]: 'MANAGE', [to]: 'WRITE' });
@@ -174,7 +174,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('reports a move, a creation or a deletion, depending on the folders that the viewer sees', async () => {
+      test('publishes a move, a creation or a deletion, depending on what the viewer sees', async () => {
         const [from, id] = (await tree.createChain(['North', 'Gull'])) as [string, string];
         const to = await tree.create('South');
         const both = await tree.person({ [from]: 'READ', [to]: 'READ' });
@@ -198,7 +198,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('delete', () => {
+    describe('`deleteFolder()`', () => {
       test('deletes a folder with subfolders only if `recursive` is set', async () => {
         const [top, id, leaf] = (await tree.createChain(['Pile', 'Heap', 'Leaf'])) as [
           string,
@@ -259,7 +259,7 @@ for (const kind of databaseKinds) {
       const selection =
         'isDryRun folderCount accessChanges{totalCount items{user{username} before after}} folder{path version}';
 
-      test('reports who gains or loses access by direct or group grants, and changes nothing', async () => {
+      test('reports which users gain or lose access, and changes nothing', async () => {
         const [from, id, inner] = (await tree.createChain(['Vault', 'Case', 'Paper'])) as [
           string,
           string,
@@ -304,7 +304,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.find(id, 'id', loses.authToken), null);
       });
 
-      test('reports only the number of visible moved folders to a user who does not manage all of them', async () => {
+      test('reports only the number of visible folders to a user who does not manage all of them', async () => {
         const [from, id, hidden] = (await tree.createChain(['Desk', 'Map', 'Private'])) as [
           string,
           string,

@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
       const race = (changes: readonly (readonly [name: string, input: Variables])[]) =>
         Promise.all(changes.map(([name, input], index) => trees[index % servers]!.outcome(name, input)));
 
-      test('let exactly one of two moves win if each would put one folder into the other', async () => {
+      test('let exactly one of two moves win if both together would create a cycle', async () => {
         const [one, other] = [await tree.create('One'), await tree.create('Other')];
         for (let round = 0; round < rounds; round++) {
           const outcomes = await race([
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual((await tree.paths()).toSorted(), ['One', 'Other']);
       });
 
-      test('let exactly two of three moves in a ring win', async () => {
+      test('let exactly two of three moves win if all three would create a cycle', async () => {
         const ids = [await tree.create('A'), await tree.create('B'), await tree.create('C')];
         for (let round = 0; round < rounds; round++) {
           const moves = ids.map(

@@ -1,4 +1,4 @@
-/** All descendants of a folder as one flat list, in pages, while the tree changes. */
+/** The flat list of all descendants of a folder: its order, its pages, and its cursors after changes of the tree. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { children, createPager, descendants, namesOf, type FolderPage } from './
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`the descendants of a folder on ${kind.name}`, () => {
+  describe(`the list of descendants on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
     const { list, forward, assertRefused } = createPager(() => tree, descendants);
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
 
     const lastNames = paths.map((path) => path.split('/').at(-1)!);
 
-    test('list each folder directly before its own descendants, with its depth', async () => {
+    test('contains each folder directly before its own descendants, with its depth', async () => {
       const all = await list({ id });
       assert.deepEqual(namesOf(all), lastNames);
       assert.deepEqual(
@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
       assert.equal(all.pageInfo.endCursor, all.edges.at(-1)!.cursor);
     });
 
-    test('leave out folders below the requested depth, in the list and in its count', async () => {
+    test('leaves out folders below the requested depth, also in its count', async () => {
       for (const depth of [1, 2, 3, 4, 9]) {
         const expected = paths.filter((path) => path.split('/').length <= depth);
         const all = await list({ id, depth });
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are the same list with every page size, with correct page ends', async () => {
+    test('is the same with every page size, with correct page info', async () => {
       const { edges } = await list({ id });
       for (const first of [1, 2, 7, 11, 12]) {
         assert.deepEqual(await forward({ id }, first), edges);
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([none.edges, none.pageInfo.hasNextPage], [[], true]);
     });
 
-    test('are the same list in pages for a viewer with limited access', async () => {
+    test('is the same in pages for a viewer with limited access', async () => {
       const hidden = await tree.idOf('/Descendants/A 2/x');
       const open = await tree.idOf('/Descendants/A 2/x/deep/er');
       const { authToken } = await tree.person({ [id]: 'READ', [hidden]: 'NONE', [open]: 'READ' });
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continue after a cursor if its folder or an ancestor is deleted or moved, or has new siblings', async () => {
+    test('continues after a cursor whose folder was deleted or moved or has new siblings', async () => {
       const copy = await tree.create('Copy');
       const elsewhere = await tree.create('Elsewhere');
       await tree.import(paths, copy);
@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await after('C'), []);
     });
 
-    test('reject invalid sizes, depths and cursors', async () => {
+    test('rejects invalid sizes, depths and cursors', async () => {
       const own = (await list({ id, first: 1 })).pageInfo.endCursor!;
       const ofChildren = (await childList({ id, first: 1 })).pageInfo.endCursor!;
       const ofRoot = (await list({ first: 1 })).pageInfo.endCursor!;
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
         await assertRefusedByChildren({ id, after });
     });
 
-    test('are an empty list for a folder without subfolders', async () => {
+    test('is empty for a folder without subfolders', async () => {
       const empty = await list({ id: await tree.idOf('/Descendants/C') });
       assert.deepEqual(empty, {
         edges: [],

@@ -7,7 +7,7 @@ import { children, createPager, namesOf } from './folder-pages.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`positions and counts of folders on ${kind.name}`, () => {
+  describe(`positions and counts on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
     let hidden: string;
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
       return folder?.position;
     };
 
-    test('skip folders from the start or from a cursor', async () => {
+    test('`skip` omits folders from the start or after a cursor', async () => {
       const all = await list({ id });
       for (const skip of [0, 1, 5, 11, 12, 2_000_000_000]) {
         const page = await list({ id, first: 3, skip });
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesOf(await list({ id, first: 2, skip: 1, filter })), ['Floor 10', 'Floor 11']);
     });
 
-    test('reject an invalid skip', async () => {
+    test('an invalid `skip` is refused', async () => {
       const { edges } = await list({ id });
       await assertRefused({ id, first: 1, skip: -1 });
       await assertRefused({ id, skip: 1 });
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       await assertRefused({ id, first: 1, skip: 1, before: edges[3]!.cursor });
     });
 
-    test('count siblings in natural order', async () => {
+    test('`position` counts the siblings before a folder in natural order', async () => {
       assert.equal(await readPosition('Floor 1'), 0);
       assert.equal(await readPosition('Floor 10'), 9);
       const root = await tree.query<{ folder: unknown }>('{folder{position folders{items{position}}}}');
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('count only siblings that the viewer sees', async () => {
+    test('`position` and `skip` count only siblings that the viewer sees', async () => {
       const reader = await tree.person({ [id]: 'READ', [hidden]: 'NONE' });
       assert.equal(await readPosition('Floor 2', reader.authToken), 1);
       assert.equal(await readPosition('Floor 3', reader.authToken), undefined);
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('include the number of descendants at every depth, also after moves and deletions', async () => {
+    test('the number of descendants at each depth is correct after moves and deletions', async () => {
       const countDescendants = async (id: string, depth: number | null, authToken?: string) => {
         const query = 'query($id: ID, $depth: Int){folder(id: $id){descendants(depth: $depth){totalCount}}}';
         const response = await tree.query<{ folder: { descendants: { totalCount: number } } }>(

@@ -35,7 +35,7 @@ const numbered = (count: number, path: string) =>
 const visibleWalnuts = [...numbered(250, 'walnut early'), ...numbered(20, 'walnut late')];
 
 for (const kind of databaseKinds) {
-  describe(`search among hidden folders on ${kind.name}`, () => {
+  describe(`a query among hidden folders on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let secretId: string;
     let openId: string;
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
         }),
       );
 
-    test('reads as many rows for thousands of hidden matches as for none if the viewer sees few folders', async () => {
+    test('reads no more rows for thousands of hidden matches if the viewer sees few folders', async () => {
       const none = await rowsPerStatement(narrow.id, 'nowhere');
       for (const text of ['walnut', 'cedar', 'ma', 'wa', 'hidden']) {
         assert.deepEqual(await rowsPerStatement(narrow.id, text), none, text);
@@ -124,7 +124,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('reads as many rows inside a small folder, whatever is hidden elsewhere', async () => {
+    test('reads no more rows inside a small folder if folders elsewhere are hidden', async () => {
       const [smallId, authToken] = [await tree.idOf('/Small'), wide.authToken];
       await tree.mutate('grantAccess', { folderId: smallId, userId: wide.id, level: 'READ' });
       assert.deepEqual(
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
       await tree.mutate('revokeAccess', { folderId: smallId, userId: wide.id });
     });
 
-    test('examines folders that match single words only if matches of the whole text do not fill the page', async () => {
+    test('examines matches of single words only if matches of the whole text do not fill the page', async () => {
       assert.deepEqual(
         await rowsPerStatement(wide.id, 'walnut early'),
         await rowsPerStatement(wide.id, 'early'),
@@ -159,7 +159,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continues after pages that hidden matches cut short, until it has found every visible match', async () => {
+    test('finds every visible match, even if hidden matches make pages shorter', async () => {
       const pages = await allPages({ text: 'walnut' });
       assert.ok(pages.length > 1);
       assert.ok(pages.some(({ edges, pageInfo }) => edges.length === 0 && pageInfo.hasNextPage));
@@ -183,7 +183,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continues for short texts, which match names and titles', async () => {
+    test('finds every visible match of a short text in names and titles', async () => {
       await tree.mutate('createFolder', { parentId: openId, name: 'ma of all' });
       await tree.mutate('createFolder', { parentId: openId, name: 'mb', title: 'mazes' });
       await tree.mutate('createFolder', { parentId: openId, name: 'maze', title: 'maze too' });
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
       assert.equal(pages.at(-1)!.totalCount, 3);
     });
 
-    test('misses and repeats nothing when hidden folders become visible between two pages', async () => {
+    test('omits and repeats nothing when hidden folders become visible between two pages', async () => {
       const start = await page({ text: 'larch', first: 1 });
       assert.deepEqual(namesIn([start]), ['larch a']);
       const folderId = await tree.idOf('/Grove');
@@ -240,7 +240,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('charges for visible matches only, and reports the same cost with and without hidden ones', async () => {
+    test('has the same cost with and without hidden matches', async () => {
       const searches = (text: string, count: number) =>
         `{${Array.from({ length: count }, (_, index) => `a${index}: search(text: "${text}"){totalCount}`).join(' ')}}`;
       const { errors } = await tree.execute(searches('cedar', 9), undefined, wide.authToken);
@@ -258,7 +258,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('charges a count of descendants the same with and without hidden folders further down', async () => {
+    test('has the same cost for a count of descendants with and without hidden descendants', async () => {
       const counts = `{${Array.from({ length: 3 }, (_, index) => `a${index}: folder(id: "${openId}"){descendants{totalCount}}`).join(' ')}}`;
       const response = async () => tree.execute(counts, undefined, wide.authToken);
       const before = await response();
@@ -269,7 +269,7 @@ for (const kind of databaseKinds) {
       await tree.delete(id);
     });
 
-    test('shows an administrator all matches in one order', async () => {
+    test('returns all matches in one order to an administrator', async () => {
       // An administrator sees every match, and is charged for each.
       const error = await tree.readError(paged, { text: 'walnut' });
       assert.equal(error.extensions.code, 'TOO_EXPENSIVE');

@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
       await tree.delete(top);
     });
 
-    test('never matches hidden folders, nor the titles of ancestors without READ', async () => {
+    test('matches neither hidden folders nor the titles of ancestors without READ', async () => {
       const top = await tree.create('Vault', undefined, { title: 'Zirconium' });
       await tree.import(
         [

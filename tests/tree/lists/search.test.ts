@@ -243,7 +243,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('reports NOT_FOUND for a missing folder to search under', async () => {
+      test('reports NOT_FOUND if the folder in `under` does not exist', async () => {
         const gone = await tree.create('Gone');
         await tree.delete(gone);
         for (const under of ['x', gone]) {
@@ -252,7 +252,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('search after changes of the tree', () => {
+    describe('after changes of the tree', () => {
       test('finds only descendants of the requested folder, not the folder itself', async () => {
         const [top, inner] = (await tree.createChain(['willow', 'willow two', 'willow three'])) as [
           string,
