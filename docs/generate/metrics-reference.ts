@@ -90,8 +90,8 @@ const capitalize = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 /** Help texts name pages by their topic, because Prometheus displays them as well. */
 const linkPages = (help: string) =>
   help
-    .replace('espalier docs probes', '[Health probes](../operators/probes.md#checks)')
-    .replace('espalier docs limits', '[Limits](limits.md)');
+    .replace("'espalier docs probes'", '[Health probes](../operators/probes.md#checks)')
+    .replace("'espalier docs limits'", '[Limits](limits.md)');
 
 const aggregationTexts = {
   first: 'the value of the first worker',

@@ -35,7 +35,7 @@ export function tooManyLogins(): Refusal {
   return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 5 });
 }
 
-/** The error of work that no client waits for: the connection is closed, or the operation was stopped. */
-export function abandoned(): Refusal {
+/** The error of work for a client that no longer waits: its connection is closed, or it stopped the operation. */
+export function clientGone(): Refusal {
   return new Refusal('UNAVAILABLE', 'The client no longer waits for the response.');
 }

@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
       const old = readKeyId(tokens);
       const refused = await run('retire', old);
       assert.equal(refused.code, 1);
-      assert.match(refused.errors, /signs now\. Run espalier keys rotate/);
+      assert.match(refused.errors, /signs now\. Run 'espalier keys rotate'/);
       assert.equal((await testbed!.query('{folder{name}}', tokens.authToken)).status, 200);
 
       const socket = await SocketClient.connect(testbed!.url, tokens.authToken);
@@ -124,7 +124,10 @@ for (const kind of databaseKinds) {
       await testbed!.stop();
 
       testbed = undefined;
-      await assert.rejects(start(), /are sealed with a master key .* ESPALIER_MASTER_KEY_FILE\. .*lost\.$/);
+      await assert.rejects(
+        start(),
+        /are sealed with a master key .* ESPALIER_MASTER_KEY_FILE\. .*'espalier docs signing-keys'\.$/,
+      );
       const second = masterKeyFile('second');
       await assert.rejects(start({ MASTER_KEY_FILE: second }), /sealed with another master key/);
       assert.match(
@@ -198,7 +201,7 @@ for (const kind of databaseKinds) {
       await withDatabase(database.url, (opened) =>
         opened.transaction((transaction) => transaction.run(breakSeal, { privateKey: randomBytes(76) })),
       );
-      await assert.rejects(start({ MASTER_KEY_FILE: file }), /its seal is broken\. Retire it/);
+      await assert.rejects(start({ MASTER_KEY_FILE: file }), /its seal is broken\. To retire the key/);
       const [broken] = await listKeys();
       const { code } = await run('retire', broken!.id, '--at-once', '--master-key-file', file);
       assert.equal(code, 0);

@@ -10,7 +10,7 @@ import type { LoginResponse } from '@espalier/contract';
 import { runChange } from '../../server/src/journal/journal.ts';
 import { rotateSigningKey } from '../../server/src/sessions/manage-signing-keys.ts';
 import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
-import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
+import { publicationMs } from '../../server/src/sessions/signing-keys.ts';
 import { readKeyId } from './key-id.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
 import { readPrivateKeys, withDatabase } from '../support/stored-rows.ts';
@@ -18,7 +18,7 @@ import { Testbed, TestClock } from '../support/testbed.ts';
 
 /** How far the clock of the second node is ahead. */
 const aheadSeconds = 20;
-const publishingSeconds = publishingMs / 1000;
+const publicationSeconds = publicationMs / 1000;
 
 for (const kind of databaseKinds) {
   describe(`signing keys on ${kind.name}`, () => {
@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
       const during = await Testbed.start(kind, { database, clock });
       const early = await during.logIn();
       assert.equal(readKeyId(early), old);
-      advance(publishingSeconds);
+      advance(publicationSeconds);
       const later = await Testbed.start(kind, { database, clock });
       for (const testbed of [here, there, during, later]) {
         const tokens = await testbed.logIn();
@@ -124,7 +124,7 @@ for (const kind of databaseKinds) {
 
     test('are read again as soon as a token arrives that an unknown key signed', async () => {
       const { id: next } = await rotate();
-      advance(publishingSeconds);
+      advance(publicationSeconds);
       await here.purge();
       const tokens = await here.logIn();
       assert.equal(readKeyId(tokens), next);
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
 
     test('are read by each node every few seconds', async () => {
       const { id: next } = await rotate();
-      advance(publishingSeconds);
+      advance(publicationSeconds);
       const start = performance.now();
       for (
         let tokens = await there.logIn();
@@ -165,7 +165,7 @@ for (const kind of databaseKinds) {
       assert.ok(await isAccepted(here, forgeToken()));
       await rotate();
       await purge();
-      advance(publishingSeconds + 61);
+      advance(publicationSeconds + 61);
       for (const testbed of [here, there]) {
         const token = forgeToken();
         const response = await testbed.query('{folder{name}}', token.authToken);

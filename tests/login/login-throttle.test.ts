@@ -5,7 +5,7 @@ import { describe, test, type MockTracker } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import type { PromiseOrValue } from '../../server/src/concurrency/promise-or-value.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { storedIssuer } from '../../server/src/startup/installation.ts';
+import { readStoredIssuer } from '../../server/src/startup/installation.ts';
 import {
   AttemptQueues,
   type QueuedAttempt,
@@ -47,7 +47,7 @@ async function failOnAnotherNode(
   usernames: readonly string[],
 ): Promise<void> {
   await withDatabase(testbed.database.url, async (database) => {
-    const installation = await storedIssuer(database);
+    const installation = await readStoredIssuer(database);
     const throttle = new LoginThrottle({ database, clock: testbed.clock, installation, isOn: true });
     for (const username of usernames) {
       await throttle.attempt({ username, address }, () => Promise.resolve(undefined));

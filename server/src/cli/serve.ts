@@ -52,14 +52,14 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   const { log } = serverLog;
   endOnBug(log);
   for (const warning of [...warnings, ...findSettingWarnings(settings)]) serverLog.warn(warning);
-  void stop.requested.then((signal) => serverLog.stopping(signal));
+  void stop.whenRequested.then((signal) => serverLog.logStopping(signal));
   const starting = start({
     settings,
     displayedSettings: displayed,
     log,
     signal: stop.signal,
     onNewAdministrator: (created) => {
-      serverLog.createdNew();
+      serverLog.logCreated();
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < minPasswordLength) {
         serverLog.warn(
@@ -72,15 +72,15 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   if (server) {
     serverLog.warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
-    serverLog.started({ url: server.url, metricsUrl: server.metricsUrl, version: version() });
+    serverLog.logStarted({ url: server.url, metricsUrl: server.metricsUrl, version: version() });
     console.log(howToTry(server));
     try {
-      await Promise.race([stop.requested, ...(server.broken ? [server.broken] : [])]);
+      await Promise.race([stop.whenRequested, ...(server.broken ? [server.broken] : [])]);
     } finally {
       await server.close();
     }
   }
-  serverLog.stopped();
+  serverLog.logStopped();
   console.log('Stopped.');
   // Unfinished work is abandoned.
   process.exit(0);
@@ -117,10 +117,10 @@ async function work(): Promise<void> {
 /** Returns undefined if a signal stops the start. After a signal, waits at most `stopSeconds` for the start to finish. */
 async function unlessStopped(
   starting: Promise<Running>,
-  { signal, requested }: StopSignal,
+  { signal, whenRequested }: StopSignal,
   { stopSeconds }: Settings,
 ): Promise<Running | undefined> {
-  const isLate = requested.then(() => delay(stopSeconds * 1000, undefined));
+  const isLate = whenRequested.then(() => delay(stopSeconds * 1000, undefined));
   try {
     return await Promise.race([starting, isLate]);
   } catch (error) {

@@ -5,7 +5,7 @@
  */
 
 import TinyQueue from 'tinyqueue';
-import { abandoned } from '../refusal.ts';
+import { clientGone } from '../refusal.ts';
 import { isPromise, type PromiseOrValue } from './promise-or-value.ts';
 
 export type Scheduler = Pick<FairScheduler, 'run' | 'runWrite' | 'schedule'>;
@@ -139,7 +139,7 @@ export class FairScheduler {
     this.enqueue(userId, 'starts', (queue) => {
       const start = this.options.now();
       try {
-        if (options.signal?.aborted) throw abandoned();
+        if (options.signal?.aborted) throw clientGone();
         const task = new ScheduledTask(this, userId, options);
         const result = work(task);
         done.resolve(result);
@@ -309,7 +309,7 @@ class ScheduledTask implements Task {
     this.yields++;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#scheduler.enqueue(this.#userId, 'resumes', () => {
-      if (this.#options.signal?.aborted) reject(abandoned());
+      if (this.#options.signal?.aborted) reject(clientGone());
       else {
         this.resume();
         this.#rows = rows;

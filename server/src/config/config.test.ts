@@ -34,7 +34,7 @@ for (const [what, environment, message] of [
   [
     'a backup folder for a PostgreSQL database',
     { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
-    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs postgresql.',
+    "ESPALIER_BACKUP_FOLDER requires an SQLite database. Remove the setting, and back up PostgreSQL with its own tools: see 'espalier docs postgresql'.",
   ],
 ] as const) {
   test(`refuses to start with ${what}`, () => {
@@ -161,7 +161,7 @@ const badValues: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'information'],
 };
 
-test('parses trace headers as pairs and never displays them', () => {
+test('parses trace headers without displaying them in errors', () => {
   const read = (text: string) => readSettings({ environment: { ESPALIER_TRACES_HEADERS: text } }).settings;
   assert.deepEqual(read('Authorization=Bearer%20x%3D, x-tenant=7').tracesHeaders, {
     authorization: 'Bearer x=',
@@ -185,22 +185,22 @@ test('parses trace headers as pairs and never displays them', () => {
   }
 });
 
-test('warns of a setting that has no effect without another setting', () => {
-  const warned = (environment: Record<string, string>, flags: Record<string, string> = {}) =>
+test('warns about a setting that has no effect without another setting', () => {
+  const warningsOf = (environment: Record<string, string>, flags: Record<string, string> = {}) =>
     readSettings({ environment, flags }).warnings;
-  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0' }), [
+  assert.deepEqual(warningsOf({ ESPALIER_METRICS_HOST: '0.0.0.0' }), [
     'ESPALIER_METRICS_HOST is ignored: it has no effect without ESPALIER_METRICS_PORT.',
   ]);
-  assert.deepEqual(warned({}, { 'metrics-host': '0.0.0.0', 'backup-keep': '3' }), [
+  assert.deepEqual(warningsOf({}, { 'metrics-host': '0.0.0.0', 'backup-keep': '3' }), [
     '--backup-keep is ignored: it has no effect without ESPALIER_BACKUP_FOLDER.',
     '--metrics-host is ignored: it has no effect without ESPALIER_METRICS_PORT.',
   ]);
-  assert.deepEqual(warned({ ESPALIER_TRACES_HEADERS: 'a=secret', ESPALIER_TRACES_SHARE: '0.5' }), [
+  assert.deepEqual(warningsOf({ ESPALIER_TRACES_HEADERS: 'a=secret', ESPALIER_TRACES_SHARE: '0.5' }), [
     'ESPALIER_TRACES_SHARE is ignored: it has no effect without ESPALIER_TRACES_URL.',
     'ESPALIER_TRACES_HEADERS is ignored: it has no effect without ESPALIER_TRACES_URL.',
   ]);
-  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
-  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '' }), []);
+  assert.deepEqual(warningsOf({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
+  assert.deepEqual(warningsOf({ ESPALIER_METRICS_HOST: '' }), []);
   const all: Setting<unknown>[] = Object.values(settingsTable);
   for (const { onlyWith } of all) {
     if (onlyWith !== undefined)
@@ -211,7 +211,7 @@ test('warns of a setting that has no effect without another setting', () => {
   }
 });
 
-test('adds the default path of a collector to the URL for traces', () => {
+test('adds the default path of a collector to a traces URL without a path', () => {
   const urlOf = (input: string) =>
     readSettings({ environment: { ESPALIER_TRACES_URL: input } }).settings.tracesUrl;
   assert.equal(urlOf('http://127.0.0.1:4318'), 'http://127.0.0.1:4318/v1/traces');
@@ -219,7 +219,7 @@ test('adds the default path of a collector to the URL for traces', () => {
   assert.equal(urlOf('https://traces.example/otlp/in'), 'https://traces.example/otlp/in');
 });
 
-test('rejects a URL for traces with a password', () => {
+test('rejects a traces URL that contains a password', () => {
   const environment = { ESPALIER_TRACES_URL: 'http://me:secret@host/v1/traces' };
   assert.throws(
     () => readSettings({ environment }),
@@ -264,7 +264,7 @@ test('reports all invalid settings at once, one per line', () => {
   });
 });
 
-test('removes the password from an invalid database URL in the error', () => {
+test('leaves out the password of an invalid database URL in the error', () => {
   const message = startErrorOf({ ESPALIER_DATABASE_URL: 'mysql://me:hunter2@db.example/tree' });
   assert.match(message, /mysql:\/\/…@db\.example\/tree/);
   assert.doesNotMatch(message, /hunter2/);
@@ -282,7 +282,7 @@ test('rejects a database URL whose password is not percent-encoded', () => {
   }
 });
 
-test('rejects a value and its file from the same kind of source', () => {
+test('rejects both a value and a file for one setting from the same kind of source', () => {
   assert.equal(
     startErrorOf({}, { 'database-url': 'sqlite:a.db', 'database-url-file': 'url' }),
     '--database-url and --database-url-file are both set. Set only one.',
@@ -317,9 +317,9 @@ const goodValues: Record<string, Record<string, unknown>> = {
 for (const [name, readings] of Object.entries(goodValues)) {
   test(`accepts each form of ${name}`, () => {
     const [key] = Object.entries(settingsTable).find(([, each]) => each.name === name)!;
-    for (const [input, meant] of Object.entries(readings)) {
+    for (const [input, expected] of Object.entries(readings)) {
       const settings: Record<string, unknown> = settingsFrom({ [`ESPALIER_${name}`]: input });
-      assert.deepEqual(settings[key], meant, input);
+      assert.deepEqual(settings[key], expected, input);
     }
   });
 }
@@ -332,25 +332,25 @@ test('requires a certificate and its key together', () => {
   assert.deepEqual([tlsCertFile, tlsKeyFile], ['c', 'k']);
 });
 
-describe('an unknown name', () => {
-  test('causes a warning with the most similar name', () => {
+describe('an unknown variable', () => {
+  test('causes a warning that suggests the most similar setting', () => {
     assert.deepEqual(warningsFor({ ESPALIER_PROT: '80', ESPALIER_REFRESH_TOKENS_SECONDS: '5', PORT: '1' }), [
       'ESPALIER_PROT is not a setting of Espalier and is ignored. Did you mean ESPALIER_PORT?',
       'ESPALIER_REFRESH_TOKENS_SECONDS is not a setting of Espalier and is ignored. Did you mean ESPALIER_REFRESH_TOKEN_SECONDS?',
     ]);
   });
 
-  test('causes a warning without a suggestion if no name is similar', () => {
+  test('causes a warning without a suggestion if no setting is similar', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_FOO: 'x' }).join(), /Did you mean/);
     const warning = 'ESPALIER_COLOR_OF_THE_BIKE_SHED is not a setting of Espalier and is ignored.';
     assert.deepEqual(warningsFor({ ESPALIER_COLOR_OF_THE_BIKE_SHED: 'green' }), [warning]);
   });
 
-  test('causes no warning if it is the password for the examples', () => {
+  test('causes no warning if it contains the password for the example programs', () => {
     assert.deepEqual(warningsFor({ ESPALIER_PASSWORD: 'x' }), []);
   });
 
-  test('never has its value displayed, because it may be a secret', () => {
+  test('is reported without its value, which may be a secret', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_ADMIN_PASWORD: 'hunter2' }).join(), /hunter2/);
   });
 
@@ -385,14 +385,14 @@ describe('a secret', () => {
   test('is read from a variable, or from a file without the last line break', () => {
     assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD: ' pass word ' }).adminPassword, ' pass word ');
     const files = { 'a b': 'a b', 'a\n': 'a', 'a\r\n': 'a', 'a\n\n': 'a\n', ' a ': ' a ' };
-    for (const [content, meant] of Object.entries(files)) {
+    for (const [content, expected] of Object.entries(files)) {
       const path = fileWith(content);
-      assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD_FILE: path }).adminPassword, meant);
-      assert.equal(settingsFrom({}, { 'admin-password-file': path }).adminPassword, meant);
+      assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD_FILE: path }).adminPassword, expected);
+      assert.equal(settingsFrom({}, { 'admin-password-file': path }).adminPassword, expected);
     }
   });
 
-  test('can have its user name in a file', () => {
+  test('can have a user name that is read from a file', () => {
     const { adminUsername } = settingsFrom({ ESPALIER_ADMIN_USERNAME_FILE: fileWith('gardener\n') });
     assert.equal(adminUsername, 'gardener');
     assert.equal(settingsFrom({}, { 'admin-username-file': fileWith('gardener') }).adminUsername, 'gardener');
@@ -402,7 +402,7 @@ describe('a secret', () => {
     assert.equal(settingsFrom({}, { 'admin-password': 'hunter2' }).adminPassword, undefined);
   });
 
-  test('stops the start with an error that names the setting and the path if its file is missing', () => {
+  test('stops the start with an error that names its missing file', () => {
     const path = join(folder, 'missing');
     const message = startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: path });
     assert.equal(message, `Cannot read ${path} (ESPALIER_ADMIN_PASSWORD_FILE): the file does not exist.`);
@@ -423,7 +423,7 @@ describe('a secret', () => {
   });
 });
 
-test('returns the source of each setting without secrets', () => {
+test('returns the source of each setting, but no secrets', () => {
   const { displayed } = readSettings({
     environment: {
       ESPALIER_DATABASE_URL: 'postgres://ann:walnut-cabin@db.example/tree',

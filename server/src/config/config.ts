@@ -84,7 +84,7 @@ function findContradictions(values: Partial<Settings>): StartError[] {
       'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
     backupFolder !== undefined &&
       databaseUrl?.startsWith('sqlite:') === false &&
-      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs postgresql.',
+      "ESPALIER_BACKUP_FOLDER requires an SQLite database. Remove the setting, and back up PostgreSQL with its own tools: see 'espalier docs postgresql'.",
   ]
     .filter((text) => text !== false)
     .map((text) => new UsageError(text));
@@ -137,16 +137,16 @@ function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | 
   return allSettings.flatMap((setting) => {
     const source = inputs.get(setting)?.source;
     if (source === undefined) return [];
-    const needed = allSettings.find(({ name }) => name === setting.onlyWith);
-    if (!needed || inputs.get(needed)) return [];
-    return [`${source} is ignored: it has no effect without ${environmentName(needed)}.`];
+    const requiredSetting = allSettings.find(({ name }) => name === setting.onlyWith);
+    if (!requiredSetting || inputs.get(requiredSetting)) return [];
+    return [`${source} is ignored: it has no effect without ${environmentName(requiredSetting)}.`];
   });
 }
 
 /** The programs in `examples/` read the password of a user from this variable. */
 const examplesPassword = 'PASSWORD';
 
-/** Finds variables that look like settings but are none. Works even if the settings cannot be read. */
+/** Finds variables that have the prefix of settings but are not settings. Works even if the settings cannot be read. */
 export function findUnknownSettingWarnings(environment: Environment = process.env): string[] {
   const settingNames = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
     ({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]),
@@ -156,8 +156,8 @@ export function findUnknownSettingWarnings(environment: Environment = process.en
     .map((name) => name.slice(environmentPrefix.length))
     .filter((name) => !settingNames.includes(name) && name !== examplesPassword)
     .map((name) => {
-      const meant = nearestName(name, settingNames);
-      const hint = meant ? ` Did you mean ${environmentPrefix}${meant}?` : '';
+      const suggestion = nearestName(name, settingNames);
+      const hint = suggestion ? ` Did you mean ${environmentPrefix}${suggestion}?` : '';
       return `${environmentPrefix}${name} is not a setting of Espalier and is ignored.${hint}`;
     });
 }

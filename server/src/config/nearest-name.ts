@@ -1,4 +1,4 @@
-/** Suggests the name that was probably meant, for error messages. */
+/** Suggests a similar name for a mistyped one, for error messages. */
 
 /** Finds the name that a mistyped name most likely stands for. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {

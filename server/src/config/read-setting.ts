@@ -45,8 +45,11 @@ export function readInput(
 ): SettingInput | undefined {
   const variable = environmentName(setting);
   const flag = flagName(setting);
-  refuseBoth([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
-  refuseBoth([variable, environment[variable]], [`${variable}_FILE`, environment[`${variable}_FILE`]]);
+  requireSingleInput([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
+  requireSingleInput(
+    [variable, environment[variable]],
+    [`${variable}_FILE`, environment[`${variable}_FILE`]],
+  );
   if (!setting.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
   if (setting.mayBeFile) {
     const byFlag = flags[`${flag}-file`];
@@ -61,7 +64,7 @@ export function readInput(
 }
 
 /** Throws if both inputs are set, because the intended one is unknown. */
-function refuseBoth(...inputs: [name: string, value: string | undefined][]): void {
+function requireSingleInput(...inputs: [name: string, value: string | undefined][]): void {
   if (!inputs.every(([, value]) => value)) return;
   throw new UsageError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
 }
@@ -82,7 +85,7 @@ export function readInputBytes(source: string, path: string): Buffer {
 }
 
 /**
- * Kubernetes gives every pod variables for each service. The variables of a service named "espalier" look like our settings
+ * For each service, Kubernetes sets environment variables in every pod. For a service named "espalier", they look like our settings
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 export function isServiceLink(name: string, value: string): boolean {
@@ -93,12 +96,12 @@ export function isServiceLink(name: string, value: string): boolean {
   );
 }
 
-/** Finds flags with a password: all users of the machine can list the arguments of a process. */
+/** Warns about flags that contain a password, because all users of the machine can list the arguments of a process. */
 export function findPasswordFlagWarnings(settings: readonly Setting[], flags: Flags): string[] {
   return settings
     .filter((setting) => setting.mayHoldPassword && containsPassword(flags[flagName(setting)] ?? ''))
     .map((setting) => {
       const flag = `--${flagName(setting)}`;
-      return `${flag} holds a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(setting)} instead.`;
+      return `${flag} contains a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(setting)} instead.`;
     });
 }

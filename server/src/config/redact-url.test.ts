@@ -23,24 +23,24 @@ test('keeps the host, the port and the database name', () => {
 const password = 'hunter2';
 const signs = ['', '@', '/', '?', '#', ':', ' ', '%', '\n', '@/', '?@', '#@', '/@:', '//', '://'];
 for (const [name, write] of Object.entries<(secret: string) => string>({
-  'in the correct form': (secret) => `postgres://me:${secret}@db.example/tree`,
-  'with one slash': (secret) => `postgres:/me:${secret}@db.example/tree`,
-  'with three slashes': (secret) => `postgres:///me:${secret}@db.example/tree`,
-  'without slashes': (secret) => `postgres:me:${secret}@db.example/tree`,
-  'without its scheme': (secret) => `me:${secret}@db.example/tree`,
-  'for another database': (secret) => `mysql://me:${secret}@db.example/tree`,
-  'without its host': (secret) => `postgres://me:${secret}/tree`,
-  'as a parameter': (secret) => `postgres://db.example/tree?user=me&password=${secret}`,
-  'as a parameter of another database': (secret) => `mysql://db.example/tree?password=${secret}`,
-  'as words of libpq': (secret) => `host=db.example user=me password=${secret}`,
-  'as words of libpq, with spaces': (secret) => `host = db.example password = '${secret}'`,
+  'a correct URL': (secret) => `postgres://me:${secret}@db.example/tree`,
+  'a URL with one slash': (secret) => `postgres:/me:${secret}@db.example/tree`,
+  'a URL with three slashes': (secret) => `postgres:///me:${secret}@db.example/tree`,
+  'a URL without slashes': (secret) => `postgres:me:${secret}@db.example/tree`,
+  'a URL without a scheme': (secret) => `me:${secret}@db.example/tree`,
+  'a URL of another database': (secret) => `mysql://me:${secret}@db.example/tree`,
+  'a URL without a host': (secret) => `postgres://me:${secret}/tree`,
+  'a URL parameter': (secret) => `postgres://db.example/tree?user=me&password=${secret}`,
+  'a URL parameter of another database': (secret) => `mysql://db.example/tree?password=${secret}`,
+  'libpq keywords': (secret) => `host=db.example user=me password=${secret}`,
+  'libpq keywords with spaces': (secret) => `host = db.example password = '${secret}'`,
 })) {
-  test(`removes any password from a URL ${name}`, () => {
+  test(`removes any password from ${name}`, () => {
     for (const sign of signs) {
       for (const secret of [password + sign, sign + password, `${password}${sign}${password}`]) {
         const url = write(secret);
         // The text after the @ is a host.
-        if (name === 'without its host' && secret.includes('@')) continue;
+        if (name === 'a URL without a host' && secret.includes('@')) continue;
         assert.ok(!redactPassword(url).includes(password), `${url} is shown as ${redactPassword(url)}`);
       }
     }

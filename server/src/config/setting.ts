@@ -1,4 +1,4 @@
-/** The definition of a setting, its display for people, and the kinds of values that settings accept. */
+/** The definition of a setting, its form for display, and the kinds of values that settings accept. */
 
 import { isIP } from 'node:net';
 
@@ -14,7 +14,7 @@ export interface Kind<Value> {
 
 interface Details {
   readonly about: string;
-  /** The name of another setting, without which this one has no effect. */
+  /** The name of another setting that must also be set, because this one has no effect without it. */
   readonly onlyWith?: string;
   /** `…_FILE` or `--…-file` can name a file with the value. */
   readonly mayBeFile?: boolean;
@@ -61,9 +61,12 @@ export interface DisplayedSetting {
   readonly isSecret: boolean;
 }
 
-/** Removes code marks and links of Markdown, for a terminal. */
+/** Formats Markdown for a terminal: quotes commands, and removes other code marks and links. */
 export function plainText(markdown: string): string {
-  return markdown.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+  return markdown
+    .replaceAll(/`((?:espalier|openssl) [^`]+)`/g, "'$1'")
+    .replaceAll('`', '')
+    .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 }
 
 /** Text that matches the pattern. By default, any text that is not empty. */
@@ -204,7 +207,7 @@ export const headerPairs: Kind<Readonly<Record<string, string>>> = {
       const headers = pairs.map(
         ([, name, value]) => [name!.toLowerCase(), decodeURIComponent(value!)] as const,
       );
-      // HTTP headers cannot contain line breaks, for example. Exports would fail without a clear error.
+      // HTTP headers cannot contain line breaks, for example. Otherwise, exports would fail without a clear error.
       const isPossible = headers.every(([, value]) => /^[\x20-\x7e\xa0-\xff]*$/.test(value));
       return isPossible ? Object.fromEntries(headers) : undefined;
     } catch {

@@ -31,14 +31,14 @@ const networkSettings = {
   }),
   workers: setting('WORKERS', wholeNumber(1, 64), '1', {
     about:
-      'The number of worker processes, which share the port and the database. Use at most the number of free cores. With more than one, an additional process starts and stops them. More than one requires a system with `SO_REUSEPORT`, for example Linux.',
+      'The number of worker processes, which share the port and the database. Use at most the number of free cores. For more than one worker, an additional process starts and stops the workers, and the system must support `SO_REUSEPORT`, for example Linux.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
   }),
   tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
     about:
-      'The file with the certificate chain. With it, the server itself provides https and wss. Also requires the private key.',
+      'The file with the certificate chain. If it is set, the server itself provides https and wss. Requires `ESPALIER_TLS_KEY_FILE`.',
   }),
   tlsKeyFile: optionalSetting('TLS_KEY_FILE', pemFile, {
     about: 'The file with the private key of the certificate.',
@@ -49,10 +49,10 @@ const networkSettings = {
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
-      'The origins of web pages that may call the server from a browser and open sockets. * allows all. By default, only pages from the server’s own origin may do so.',
+      'The origins of web pages that may call the server from a browser and open sockets. * allows all origins. By default, only pages from the server’s own origin may call the server.',
   }),
   console: setting('CONSOLE', onOrOff, 'on', {
-    about: 'Serves the web console at `/console`. If it is off, this address does not exist.',
+    about: 'Serves the web console at `/console`. If the setting is off, `/console` returns 404.',
   }),
   stopSeconds: setting('STOP_SECONDS', wholeNumber(1, 3_600, 'seconds'), '10', {
     about: 'The time for requests to finish when the server stops. Requests that take longer are aborted.',
@@ -66,7 +66,7 @@ const networkSettings = {
 const databaseSettings = {
   databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
     about:
-      'The database: a file or a PostgreSQL database. The server creates a missing file and its folder. A PostgreSQL database must exist, and be empty before the first start.',
+      'The database: an SQLite file or a PostgreSQL database. The server creates a missing file and its folder. A PostgreSQL database must exist, and be empty before the first start.',
     mayBeFile: true,
     mayHoldPassword: true,
   }),
@@ -75,7 +75,7 @@ const databaseSettings = {
   }),
   databasePoolMode: setting('DATABASE_POOL_MODE', oneOf('session', 'transaction'), 'session', {
     about:
-      'Set it to transaction if a proxy such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
+      'Set this to `transaction` if a connection pooler such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
   }),
   databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600, 'seconds'), '30', {
     about: 'The maximum duration of one statement on PostgreSQL.',
@@ -91,14 +91,14 @@ const databaseSettings = {
   }),
 };
 
-/** Scheduled backups of the database file. */
+/** Scheduled backups of the SQLite database file. */
 const backupSettings = {
   backupFolder: optionalSetting(
     'BACKUP_FOLDER',
     text('the path of a folder for this installation only', /./s, 'path'),
     {
       about:
-        'The folder for scheduled backups of the database file, best on another disk. The server creates the folder if it is missing. Without this setting, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
+        'The folder for scheduled backups of the SQLite database file, best on another disk. The server creates the folder if it is missing. Without this setting, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
     },
   ),
   backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760, 'hours'), '24', {
@@ -107,7 +107,7 @@ const backupSettings = {
   }),
   backupKeep: setting('BACKUP_KEEP', wholeNumber(1, 10_000), '7', {
     about:
-      'The number of scheduled backups to keep. Older ones are deleted; other files in the folder are never touched.',
+      'The number of scheduled backups to keep. The server deletes older ones, but no other files in the folder.',
     onlyWith: 'BACKUP_FOLDER',
   }),
 };
@@ -131,15 +131,15 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'The time after a refresh in which the server only rejects the spent refresh token. Later, the use of the spent token also revokes the session.',
+      'The time after a refresh in which the server only rejects the spent refresh token. After this time, the use of a spent token also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'The time in which a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns it off.',
+      'The time in which a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns such retries off.',
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
-      'The maximum number of sessions of one user. A login beyond it revokes the least recently used session of the user. 0 sets no limit.',
+      'The maximum number of sessions of one user. A further login revokes the least recently used session of the user. 0 sets no limit.',
   }),
   issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
@@ -147,11 +147,11 @@ const tokenSettings = {
   }),
   keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650, 'days'), '90', {
     about:
-      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns it off; use `espalier keys rotate` instead.',
+      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns this rotation off; to rotate the key yourself, run `espalier keys rotate`.',
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. Generate it, for example, with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
+      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
   }),
@@ -160,14 +160,14 @@ const tokenSettings = {
     text('a name, a colon and a password of at least 32 characters', /^[^:]+:.{32,}$/),
     {
       about:
-        'The name and password (HTTP Basic) with which another service can check auth tokens at `/introspect`. Without it, this address does not exist.',
+        'The name and password (HTTP Basic) with which another service can check auth tokens at `/introspect`. Without this setting, `/introspect` returns 404.',
       mayBeFile: true,
       isSecret: true,
     },
   ),
   loginThrottle: setting('LOGIN_THROTTLE', onOrOff, 'on', {
     about:
-      'Slows down password guessing: after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn it off for load tests only.',
+      'Slows down password guessing after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn the throttle off for load tests only.',
   }),
 };
 
@@ -217,14 +217,14 @@ const limitSettings = {
   }),
   maxBacklog: setting('MAX_BACKLOG', wholeNumber(100, 1_000_000), '10000', {
     about:
-      'The maximum number of journal entries that a subscription may be behind. Beyond it, the client must read the folders again.',
+      'The maximum number of journal entries that a subscription may be behind. Beyond this number, the client must read the folders again.',
   }),
 };
 
 const metricsSettings = {
   metricsPort: optionalSetting('METRICS_PORT', port, {
     about:
-      'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without it, the server has no metrics. 0 selects a free port and prints it.',
+      'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without this port, the server has no metrics. 0 selects a free port and prints it.',
   }),
   metricsHost: setting('METRICS_HOST', hostName, '127.0.0.1', {
     about:
@@ -236,11 +236,11 @@ const metricsSettings = {
 const traceSettings = {
   tracesUrl: optionalSetting('TRACES_URL', tracesUrl, {
     about:
-      'The URL to which the server sends traces (OpenTelemetry protocol over HTTP, as JSON). Without it, the server creates no traces.',
+      'The URL to which the server sends traces (OpenTelemetry protocol over HTTP, as JSON). Without this URL, the server creates no traces.',
   }),
   tracesShare: setting('TRACES_SHARE', share, '1', {
     about:
-      'The share of requests to trace. A request with a `traceparent` header uses the flag in it instead.',
+      'The share of requests to trace. A request with a `traceparent` header uses the flag in this header instead.',
     onlyWith: 'TRACES_URL',
   }),
   tracesHeaders: optionalSetting('TRACES_HEADERS', headerPairs, {
@@ -265,7 +265,7 @@ const startSettings = {
   }),
   adminPassword: optionalSetting('ADMIN_PASSWORD', text('a password'), {
     about:
-      'The password of the administrator that the first start creates. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user password --on-database`.',
+      'The password of the administrator that the first start creates. Without this setting, the server generates a password and prints it once. Later starts ignore the setting: set a new password in the console or with `espalier user password --on-database`.',
     mayBeFile: true,
     isSecret: true,
   }),
@@ -275,7 +275,7 @@ const startSettings = {
   }),
   logLevel: setting('LOG_LEVEL', logLevel, 'info', {
     about:
-      'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. Info and lower levels include one line for each request.',
+      'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. `info` and lower levels include one line for each request.',
   }),
 };
 

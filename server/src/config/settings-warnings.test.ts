@@ -6,7 +6,7 @@ import { trustedProxyWarning } from './settings-warnings.ts';
 const warningOf = (value: string) =>
   trustedProxyWarning(readSettings({ environment: { ESPALIER_TRUST_PROXY: value } }).settings);
 
-test('warns of a trusted range that is wider than a subnet, and names it', () => {
+test('names a trusted range that is wider than a subnet', () => {
   for (const range of [
     '10.0.0.0/8',
     '10.0.0.0/23',
@@ -22,11 +22,11 @@ test('warns of a trusted range that is wider than a subnet, and names it', () =>
   assert.match(warningOf('10.0.0.0/8,fd00::/8')!, /trusts 10\.0\.0\.0\/8, fd00::\/8: /);
 });
 
-test('warns if every proxy is trusted', () => {
+test('warns if all proxies are trusted', () => {
   assert.match(warningOf('true')!, /^ESPALIER_TRUST_PROXY is true: every client can forge X-Forwarded-For/);
 });
 
-test('does not warn of addresses, subnets, loopback, hops or none', () => {
+test('does not warn about addresses, subnets, loopback or a number of hops', () => {
   for (const value of [
     'false',
     '1',

@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Settings } from './settings-table.ts';
 
-/** The warnings that need no database. */
+/** Returns the warnings that need no database. */
 export function findSettingWarnings(settings: Settings): string[] {
   const find = [
     exposureWarning,
@@ -51,15 +51,15 @@ function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string 
 function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
   if (!URL.canParse(databaseUrl)) return undefined;
   const { hostname, searchParams } = new URL(databaseUrl);
-  const isMeant = searchParams.has('sslmode') || searchParams.has('ssl');
-  if (!hostname || isLoopbackHost(hostname) || isMeant) return undefined;
+  const isExplicit = searchParams.has('sslmode') || searchParams.has('ssl');
+  if (!hostname || isLoopbackHost(hostname) || isExplicit) return undefined;
   return `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if this is intended.`;
 }
 
 /** Only the owner can read a database file, but a database server may have more users. */
 export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | undefined {
   if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return undefined;
-  return 'The private signing keys are stored unencrypted: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run openssl rand -base64 32.';
+  return "The private signing keys are stored unencrypted: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run 'openssl rand -base64 32'.";
 }
 
 /** More workers than cores only wait for each other. */

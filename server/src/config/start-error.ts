@@ -18,7 +18,7 @@ export function invalidValue(name: string, accepts: string, value?: string): Usa
   return new UsageError(`Invalid value${quoted} for ${name}: use ${accepts}.`);
 }
 
-/** The problem is, for example, "Cannot read names.csv". */
+/** `problem` is, for example, "Cannot read names.csv". */
 export function fileError(problem: string, cause: unknown): StartError {
   return new StartError(`${problem}: ${describeFileError(cause)}.`, { cause });
 }
@@ -35,7 +35,7 @@ const fileErrors: Readonly<Partial<Record<string, string>>> = {
   EROFS: 'the disk is mounted read-only',
 };
 
-/** Errors that have no description here keep the text of Node. */
+/** Errors without a description in the table keep the text of Node. */
 export function describeFileError(error: unknown): string {
   const { code = '', message, path, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' || path === undefined) return fileErrors[code] ?? message;

@@ -24,10 +24,10 @@ export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   return { cert, key };
 }
 
-function orExplain<T>(complaint: string, work: () => T): T {
+function orExplain<T>(problem: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw new StartError(`${complaint}: ${(cause as Error).message}.`, { cause });
+    throw new StartError(`${problem}: ${(cause as Error).message}.`, { cause });
   }
 }

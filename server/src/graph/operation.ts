@@ -2,7 +2,7 @@
 
 import type { ExecutionArgs, GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { abandoned } from '../refusal.ts';
+import { clientGone } from '../refusal.ts';
 import type { Viewer } from '../sessions/auth-token.ts';
 
 export interface ExecutionOptions {
@@ -37,7 +37,7 @@ export function requireMayStart({ checkBeforeStart, signal }: ExecutionOptions):
 }
 
 export function requireNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw abandoned();
+  if (signal?.aborted) throw clientGone();
 }
 
 export interface GraphResult {

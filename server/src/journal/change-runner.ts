@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 import { together, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeOptions, Database, Snapshot, Transaction } from '../database/database.ts';
-import { abandoned, Refusal } from '../refusal.ts';
+import { clientGone, Refusal } from '../refusal.ts';
 import { findStoredResult, storeResult, toResult, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPosition } from './journal-entry.ts';
 import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type JournalHead } from './journal.ts';
@@ -216,5 +216,5 @@ export class ChangeRunner<Rights> {
 }
 
 function requireClient({ signal }: Caller): void {
-  if (signal?.aborted) throw abandoned();
+  if (signal?.aborted) throw clientGone();
 }

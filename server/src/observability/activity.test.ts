@@ -10,7 +10,7 @@ function countingFrom(now: number) {
   return { activity, advance: (ms: number) => void (now += ms) };
 }
 
-test('counts by minute, and returns minutes without any count', () => {
+test('returns the counts of each minute, including minutes without counts', () => {
   const { activity, advance } = countingFrom(10 * minuteMs + 59_999);
   activity.count('requests');
   advance(1);
@@ -26,7 +26,7 @@ test('counts by minute, and returns minutes without any count', () => {
   ]);
 });
 
-test('drops counts that are an hour old', () => {
+test('drops counts after an hour', () => {
   const { activity, advance } = countingFrom(0);
   activity.count('errors');
   advance((maxMinutes - 1) * minuteMs);

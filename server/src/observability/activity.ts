@@ -1,4 +1,4 @@
-/** Counts requests, logins and errors of this node by minute, for the last hour. The memory for this has a fixed size. */
+/** Counts requests, logins and errors of this node by minute, for the last hour. The memory for these counts has a fixed size. */
 
 import type { Clock } from '../clock.ts';
 
@@ -16,9 +16,9 @@ export const maxMinutes = 60;
 const minuteMs = 60_000;
 
 export class Activity {
-  /** Open now: WebSockets and event streams. */
+  /** The number of open WebSockets and event streams. */
   sockets = 0;
-  /** Open now. */
+  /** The number of open subscriptions. */
   subscriptions = 0;
   /** Responses of subscriptions since the start: computed, or taken from an equal subscription. */
   readonly responses = { computed: 0, shared: 0 };

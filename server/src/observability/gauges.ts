@@ -1,11 +1,11 @@
-/** The size of an installation: folders, users, database, disk and backups. For the graph and the metrics. */
+/** The size of an installation, for GraphQL and the metrics: folders, users, database, disk and backups. */
 
 import { singleFlight } from '../concurrency/single-flight.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { HealthCheck } from './health.ts';
 
-/** The values that the database counts. */
+/** The values that are read from the database. */
 export interface Sizes {
   /** Includes deleted folders that are not purged. */
   readonly folders: number;
@@ -23,7 +23,7 @@ export interface Gauges extends Sizes {
 interface GaugeSources {
   readonly readSizes: () => Promise<Sizes>;
   readonly checkHealth: () => Promise<readonly Pick<HealthCheck, 'name' | 'freeBytes'>[]>;
-  /** Undefined if none are scheduled. `state` reads the folder of the backups. */
+  /** Undefined if no backups are scheduled. `state` reads the folder of the backups. */
   readonly backups:
     | { readonly lastBackupAt: number | undefined; readonly state: () => Promise<unknown> }
     | undefined;

@@ -1,4 +1,4 @@
-/** Checks everything that a node needs. `/readyz` uses only some of the checks to decide whether the node can serve requests. */
+/** Checks everything that a node needs. `/readyz` uses only some of these checks to decide whether the node can serve requests. */
 
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';

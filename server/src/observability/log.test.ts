@@ -35,7 +35,7 @@ test('writes lines that a full disk rejected, in order, as soon as there is spac
   assert.deepEqual(messages(), ['before', 'during', 'after']);
 });
 
-test('keeps only the first lines if it cannot write for a long time', async () => {
+test('keeps only the first lines while it cannot write', async () => {
   const log = pino({}, new LogDestination(descriptor));
   const long = 'x'.repeat(100_000);
   await withWriteLimit(0, () => {
@@ -48,7 +48,7 @@ test('keeps only the first lines if it cannot write for a long time', async () =
   assert.deepEqual(indexes, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'after']);
 });
 
-test('buffers lines of the access log, and writes them before any other line', () => {
+test('writes buffered lines of the access log before any other line', () => {
   const log = pino({}, new LogDestination(descriptor));
   log.info({ requestId: 'one' }, 'request');
   log.child({ worker: 1 }).info({ requestId: 'two' }, 'request');
@@ -66,14 +66,14 @@ for (const level of ['warn', 'error', 'fatal'] as const) {
   });
 }
 
-test('retries a failed line even if no other line follows', async () => {
+test('writes a failed line again even if no other line follows', async () => {
   const log = pino({}, new LogDestination(descriptor));
   await withWriteLimit(0, () => Promise.resolve(log.info('only')));
   await eventually(() => readFileSync(file, 'utf8') !== '', 'it is written');
   assert.deepEqual(messages(), ['only']);
 });
 
-test('buffers lines only briefly, and only up to a maximum size', async () => {
+test('buffers lines for a limited time and up to a maximum size', async () => {
   const log = pino({}, new LogDestination(descriptor));
   log.info({ address: 'x'.repeat(70_000) }, 'request');
   assert.deepEqual(messages(), ['request']);
@@ -94,7 +94,7 @@ test('writes each line immediately and as text on a terminal', () => {
   assert.match(readFileSync(file, 'utf8'), /^\d\d:\d\d:\d\d\.000 INFO {2}GET \/ 200 in 1 ms\n$/);
 });
 
-test('never throws and never blocks if nothing can be written', () => {
+test('neither throws nor blocks if nothing can be written', () => {
   const full = openSync('/dev/full', 'w');
   const log = pino({}, new LogDestination(full));
   for (let index = 0; index < 1_000; index++) log.info('one of many');
@@ -105,7 +105,7 @@ test('never throws and never blocks if nothing can be written', () => {
 const format = (line: Record<string, unknown>) =>
   formatLogLine(`${JSON.stringify({ level: 30, time: 0, pid: 1, hostname: 'here', ...line })}\n`).slice(13);
 
-test('shows the method, route, status and duration of a request', () => {
+test('formats the method, route, status and duration of a request', () => {
   const facts = { requestId: 'r-1', method: 'POST', route: '/login', status: 401, ms: 12.5 };
   assert.equal(
     format({ ...facts, code: 'INVALID_CREDENTIALS', address: '::1', msg: 'request' }),
@@ -113,12 +113,12 @@ test('shows the method, route, status and duration of a request', () => {
   );
 });
 
-test('marks a request without a route', () => {
+test('formats a request without a route as "(no route)"', () => {
   const facts = { requestId: 'r-2', method: 'GET', status: 404, ms: 1 };
   assert.equal(format({ ...facts, msg: 'request' }), 'INFO  GET (no route) 404 in 1 ms  requestId=r-2\n');
 });
 
-test('marks a line without a parsed request', () => {
+test('formats a request that could not be parsed as "(no request)"', () => {
   const facts = { requestId: 'r-3', method: 'none', status: 431, ms: 0.2, code: 'BAD_INPUT', address: '::1' };
   assert.equal(
     format({ ...facts, msg: 'request' }),
@@ -126,7 +126,7 @@ test('marks a line without a parsed request', () => {
   );
 });
 
-test('writes an error with its indented stack', () => {
+test('formats an error with its indented stack', () => {
   assert.equal(
     format({ level: 50, msg: 'request failed', err: { message: 'no', stack: 'Error: no\n    at there' } }),
     'ERROR request failed\n    Error: no\n        at there\n',

@@ -1,6 +1,6 @@
 /**
- * Writes the log to standard error: as JSON lines, or as text on a terminal. If it cannot be written, for example to a file
- * on a full disk or a pipe without a reader, the server continues. Pino's own destination would block until it can write.
+ * Writes the log to standard error: as JSON lines, or as text on a terminal. If the log cannot be written, for example to
+ * a file on a full disk or a pipe without a reader, the server continues. Pino's own destination would block until it can write.
  */
 
 import { writeSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { escapeControls } from '@espalier/contract';
 
 /** The maximum size of all lines that could not be written yet. Later lines are lost. */
 const maxUnwrittenBytes = 2 ** 20;
-/** Access log lines are buffered for this time and up to this size, so that one system call writes many. */
+/** Access log lines are buffered for this time and up to this size, so that one system call writes many lines. */
 const maxBufferedMs = 100;
 const maxBufferedBytes = 64 * 1024;
 /** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
@@ -31,10 +31,10 @@ export class LogDestination {
   lastMsg: string | undefined;
   readonly #descriptor: number;
   readonly #isTerminal: boolean;
-  /** Bytes, not strings: a string would be kept in parts that have to be joined later. */
+  /** Bytes, not strings: V8 would keep a string in parts and join them later. */
   readonly #buffer = Buffer.allocUnsafe(maxBufferedBytes);
   #bufferedBytes = 0;
-  #unwritten: Buffer = Buffer.alloc(0);
+  #unwrittenBytes: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
 
   constructor(descriptor = 2, isTerminal = isatty(descriptor)) {
@@ -46,7 +46,7 @@ export class LogDestination {
   /** Writes the line immediately. Only lines of the access log are buffered briefly. */
   write(line: string): void {
     this.#add(this.#isTerminal ? formatLogLine(line) : line);
-    if (this.#isTerminal || !this.#mayWait()) this.flush();
+    if (this.#isTerminal || !this.#mayBuffer()) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), maxBufferedMs).unref();
   }
 
@@ -57,7 +57,7 @@ export class LogDestination {
     this.#writeOut(bytes);
   }
 
-  #mayWait(): boolean {
+  #mayBuffer(): boolean {
     return this.lastLevel <= info && this.lastMsg === accessLogMessage;
   }
 
@@ -72,11 +72,11 @@ export class LogDestination {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     let rest = bytes;
-    if (this.#unwritten.length > 0) {
+    if (this.#unwrittenBytes.length > 0) {
       rest =
-        this.#unwritten.length < maxUnwrittenBytes
-          ? Buffer.concat([this.#unwritten, bytes])
-          : this.#unwritten;
+        this.#unwrittenBytes.length < maxUnwrittenBytes
+          ? Buffer.concat([this.#unwrittenBytes, bytes])
+          : this.#unwrittenBytes;
     }
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#descriptor, rest));
@@ -84,7 +84,7 @@ export class LogDestination {
       // The file or pipe is full, closed or slow. Writing is retried after a short time, or with the next line.
       this.#timer = setTimeout(() => this.flush(), maxBufferedMs).unref();
     }
-    this.#unwritten = Buffer.from(rest);
+    this.#unwrittenBytes = Buffer.from(rest);
   }
 }
 
@@ -97,15 +97,15 @@ export interface ServeLog {
   /** Ignores undefined. */
   warn(text: string | undefined): void;
   /** Logs that the database was empty, for an operator who moved the database or mistyped its path. */
-  createdNew(): void;
-  started(server: {
+  logCreated(): void;
+  logStarted(server: {
     readonly url: string;
     readonly metricsUrl: string | undefined;
     readonly version: string;
   }): void;
-  stopping(signal: NodeJS.Signals): void;
+  logStopping(signal: NodeJS.Signals): void;
   /** Also flushes the log. */
-  stopped(): void;
+  logStopped(): void;
 }
 
 export function serveLog(
@@ -123,19 +123,19 @@ export function serveLog(
       if (isTerminal) console.error(`warning: ${text}`);
       else log.warn(text);
     },
-    createdNew() {
+    logCreated() {
       if (!isTerminal)
         log.info({ database: redactPassword(databaseUrl) }, 'created a new, empty installation');
     },
-    started({ url, metricsUrl, version }) {
+    logStarted({ url, metricsUrl, version }) {
       if (isTerminal) return;
       const database = databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
       log.info({ version, url, metricsUrl, database, workers }, 'started');
     },
-    stopping(signal) {
+    logStopping(signal) {
       if (!isTerminal) log.info({ signal }, 'stopping');
     },
-    stopped() {
+    logStopped() {
       if (!isTerminal) log.info('stopped');
       destination.flush();
     },
@@ -177,7 +177,7 @@ function formatRequest({ method, route = '(no route)' }: LogLine): string {
   return method === 'none' ? '(no request)' : `${method} ${route}`;
 }
 
-/** Takes the error as pino serializes it: type, message, stack and other fields. */
+/** `error` is an error as pino serializes it: type, message, stack and other fields. */
 function formatError(error: unknown): string {
   if (error === undefined || error === null) return '';
   const { stack, message } = error as { stack?: string; message?: string };

@@ -1,4 +1,4 @@
-/** All metrics of this server, without the default metrics of Node. `docs/reference/metrics.md` is generated from it. */
+/** All metrics of this server, except the default metrics of Node. `docs/reference/metrics.md` is generated from it. */
 
 export interface MetricDescription {
   readonly name: string;
@@ -22,7 +22,7 @@ function describe(type: MetricDescription['type']) {
 
 const [counter, gauge, histogram] = [describe('counter'), describe('gauge'), describe('histogram')];
 
-/** From the response time of the embedded database up to a time that is too long for any client. */
+/** From the response time of an SQLite database up to a time that is too long for any client. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const catalog = {
@@ -37,7 +37,7 @@ export const catalog = {
     aggregation: 'min',
   }),
   checks: gauge('espalier_check_ok', {
-    help: '1 if the check of /readyz?verbose passes, 0 if it fails. Missing while the result is unknown. See espalier docs probes.',
+    help: "1 if the check of /readyz?verbose passes, 0 if it fails. Missing while the result is unknown. See 'espalier docs probes'.",
     labels: {
       check:
         '`database`, `migrations`, `writes`, `signing key`, `notifications`, `disk`, and `backup` if backups are scheduled',
@@ -92,7 +92,7 @@ export const catalog = {
     labels: { state: '`running` (being hashed) or `waiting`' },
   }),
   queryCosts: histogram('espalier_query_cost', {
-    help: 'Query cost of each operation: its number of fields, with weights and expanded fragments. See espalier docs limits.',
+    help: "Query cost of each operation: its number of fields, with weights and expanded fragments. See 'espalier docs limits'.",
     bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   }),
   documents: counter('espalier_documents_total', {

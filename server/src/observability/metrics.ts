@@ -23,7 +23,7 @@ export interface MetricSources {
   readonly checkHealth: () => Promise<readonly Pick<HealthCheck, 'name' | 'isOk' | 'freeBytes'>[]>;
   readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
   readonly database: Pick<Database, 'connections'>;
-  /** Undefined if none are scheduled. */
+  /** Undefined if no backups are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
   readonly activity: Pick<Activity, 'sockets' | 'subscriptions' | 'responses'>;
   readonly readSizes: () => Promise<Sizes>;
@@ -33,7 +33,7 @@ export interface MetricSources {
   readonly readHead: () => Promise<number>;
 }
 
-/** One value, or one for each value of the metric's label. Undefined if it is unknown. */
+/** One number, or one for each value of the metric's label. Undefined if the number is unknown. */
 type Reading = number | Readonly<Record<string, number>> | undefined;
 
 interface CountedRequest {
@@ -50,9 +50,9 @@ export type Samples = readonly MetricObject[];
 
 /** Default metrics of Node that cost more than they are worth. */
 const excludedMetrics = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
-/** The time that a database may take to respond. It is shorter than the time that a worker has to send all samples. */
+/** How long a check may take. Shorter than the time in which a worker must send all samples. */
 const checkTimeoutMs = 1_750;
-const maxPending = 256;
+const maxPendingCounts = 256;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
 
 export class Metrics {
@@ -70,7 +70,7 @@ export class Metrics {
   readonly #planFailures = this.#counter('planFailures');
   readonly #database = this.#histogram('database');
   readonly #writeFailures = this.#counter('writeFailures', writeFailureReasons);
-  #pending: (() => void)[] = [];
+  #pendingCounts: (() => void)[] = [];
 
   /** `paths` are the routes of logins and refreshes. */
   constructor(paths: { readonly login: string; readonly refresh: string }) {
@@ -78,7 +78,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     for (const metric of this.#registry.getMetricsAsArray()) {
       if (excludedMetrics.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
-      // Use the maximum of all workers, so that the others do not hide a blocked worker.
+      // The maximum of all workers, so that the other workers do not hide a blocked one.
       if (metric.name.startsWith('nodejs_eventloop_lag')) Object.assign(metric, { aggregator: 'max' });
       if (metric.name.startsWith('process_start_time')) Object.assign(metric, { aggregator: 'min' });
     }
@@ -182,12 +182,12 @@ export class Metrics {
 
   /** Counts in batches, because prom-client takes several times as long if each event is counted in the middle of a request. */
   #defer(count: () => void): void {
-    if (this.#pending.push(count) >= maxPending) this.#countPending();
+    if (this.#pendingCounts.push(count) >= maxPendingCounts) this.#countPending();
   }
 
   #countPending(): void {
-    for (const count of this.#pending) count();
-    this.#pending = [];
+    for (const count of this.#pendingCounts) count();
+    this.#pendingCounts = [];
   }
 
   /** `values` are the values of the label of the metric. */
@@ -245,19 +245,19 @@ interface MetricsPortOptions {
 const path = '/metrics';
 /** Only a few programs scrape, each for a short time. */
 const maxConnections = 32;
-const requestWithinMs = 10_000;
+const requestTimeoutMs = 10_000;
 
-/** Opens the port that Prometheus scrapes. It is not the port of clients, because it requires no token. */
+/** Opens a separate port for Prometheus, because metrics require no token. */
 export async function openMetricsPort(options: MetricsPortOptions): Promise<MetricsPort> {
   const { host, port, text, onError } = options;
   // Not imported, see http/errors.ts.
   const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer({ requestTimeout: requestWithinMs, keepAliveTimeout: requestWithinMs });
+  const server = createServer({ requestTimeout: requestTimeoutMs, keepAliveTimeout: requestTimeoutMs });
   server.maxConnections = maxConnections;
   server.on('request', ({ url = '', method }, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
     if (url.split('?', 1)[0] !== path) {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end(`There is only ${path} here.\n`);
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(`This port serves only ${path}.\n`);
       return;
     }
     if (method !== 'GET' && method !== 'HEAD') {
@@ -274,9 +274,9 @@ export async function openMetricsPort(options: MetricsPortOptions): Promise<Metr
   });
   server.listen({ host, port });
   await once(server, 'listening');
-  const { port: bound } = server.address() as { port: number };
+  const { port: boundPort } = server.address() as { port: number };
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${path}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}${path}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

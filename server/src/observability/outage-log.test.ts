@@ -29,7 +29,7 @@ test('logs an outage when it begins, then once a minute with the number of repet
   assert.equal(lines.length, 1);
 });
 
-test('remembers few outages, however many there are', () => {
+test('remembers only a limited number of outages', () => {
   let lines = 0;
   const logOutage = createOutageLog({ warn: () => lines++ } as never, { now: () => 0 });
   for (let port = 0; port < 1_000; port++) logOutage('It is gone.', new Error(`port ${port}`));

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 
-/** The message must be equal for all requests of an outage. `fields` describe a single request. */
+/** The message must be the same for all requests of an outage. `fields` describe a single request. */
 export type LogOutage = (message: string, cause: unknown, fields?: object) => void;
 
 const minuteMs = 60_000;

@@ -25,13 +25,13 @@ afterEach(() => {
 function logLifecycle(serverLog: ServeLog): string {
   serverLog.warn(undefined);
   serverLog.warn('This is not safe.');
-  serverLog.started({ url, metricsUrl: undefined, version: '1.2.3' });
-  serverLog.stopping('SIGTERM');
-  serverLog.stopped();
+  serverLog.logStarted({ url, metricsUrl: undefined, version: '1.2.3' });
+  serverLog.logStopping('SIGTERM');
+  serverLog.logStopped();
   return readFileSync(join(folder, 'log'), 'utf8');
 }
 
-test('logs the start and the end as JSON lines if the log is collected', () => {
+test('logs the start and the stop as JSON lines if standard error is not a terminal', () => {
   const { settings } = readSettings({ environment });
   const text = logLifecycle(serveLog(settings, descriptor, false));
   const lines = text
@@ -50,7 +50,7 @@ test('logs the start and the end as JSON lines if the log is collected', () => {
   ]);
 });
 
-test('logs no line below the log level', () => {
+test('logs nothing below the log level', () => {
   const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
   assert.equal(logLifecycle(serveLog(settings, descriptor, false)), '');
 });

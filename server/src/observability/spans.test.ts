@@ -15,8 +15,8 @@ const exporter = new InMemorySpanExporter();
 const spanProcessors = [new SimpleSpanProcessor({ exporter })];
 const startedAt = Date.UTC(2030, 0, 1);
 const clock = { now: () => startedAt };
-const recorded = { clock, tracer: new TracerProvider({ spanProcessors }).getTracer('test') };
-const dropped = {
+const recordedTracing = { clock, tracer: new TracerProvider({ spanProcessors }).getTracer('test') };
+const droppedTracing = {
   clock,
   tracer: new TracerProvider({ spanProcessors, sampler: new AlwaysOffSampler() }).getTracer('test'),
 };
@@ -25,13 +25,13 @@ before(() => context.setGlobalContextManager(new AsyncLocalStorageContextManager
 beforeEach(() => exporter.reset());
 
 async function inTrace(work: () => unknown): Promise<void> {
-  const root = startTrace(recorded, 'root', {})!;
+  const root = startTrace(recordedTracing, 'root', {})!;
   await context.with(root.context, work);
   root.end();
 }
 
-/** Each ended span with its parent, in the order in which they ended. */
-function ended(): [string, string | undefined][] {
+/** Returns the name of each ended span with the name of its parent, in the order in which they ended. */
+function endedSpans(): [string, string | undefined][] {
   const spans = exporter.getFinishedSpans();
   return spans.map(({ name, parentSpanContext }) => [
     name,
@@ -42,7 +42,7 @@ function ended(): [string, string | undefined][] {
 const field = () => ({ name: 'field', options: {} });
 const statement = () => void inSpan('statement', {}, () => undefined);
 
-test('bases the times of spans on the clock of the server', async () => {
+test('takes the times of spans from the clock of the server', async () => {
   await inTrace(() => inSpan('child', {}, () => Promise.resolve()));
   for (const { startTime, endTime } of exporter.getFinishedSpans()) {
     assert.equal(startTime[0], startedAt / 1000);
@@ -50,16 +50,16 @@ test('bases the times of spans on the clock of the server', async () => {
   }
 });
 
-test('starts no span outside a trace and none in a trace that the sampler drops', () => {
-  assert.equal(startTrace(dropped, 'root', {}), undefined);
+test('starts no span outside a trace or in a trace that the sampler drops', () => {
+  assert.equal(startTrace(droppedTracing, 'root', {}), undefined);
   assert.equal(
     inSpan('child', {}, () => 7),
     7,
   );
-  assert.deepEqual(ended(), []);
+  assert.deepEqual(endedSpans(), []);
 });
 
-test('records the type of an error without its message, and a refusal without an error status', async () => {
+test('records the type of an error or the code of a refusal, but no message', async () => {
   await inTrace(() => {
     const fail = (error: Error) => () => {
       throw error;
@@ -75,13 +75,13 @@ test('records the type of an error without its message, and a refusal without an
   assert.deepEqual(refusal!.status, { code: SpanStatusCode.UNSET });
 });
 
-test('covers several calls with one shared span', async () => {
+test('starts one shared span for several calls', async () => {
   const key = {};
   await inTrace(() => {
     inSharedSpan(key, field, statement);
     inSharedSpan(key, field, statement);
   });
-  assert.deepEqual(ended(), [
+  assert.deepEqual(endedSpans(), [
     ['statement', 'field'],
     ['statement', 'field'],
     ['field', 'root'],
@@ -91,7 +91,7 @@ test('covers several calls with one shared span', async () => {
 
 test('starts no shared span if no span is started inside it', async () => {
   await inTrace(() => inSharedSpan({}, field, () => 7));
-  assert.deepEqual(ended(), [['root', undefined]]);
+  assert.deepEqual(endedSpans(), [['root', undefined]]);
 });
 
 test('attaches a span to the closest ancestor that has not ended', async () => {
@@ -101,13 +101,13 @@ test('attaches a span to the closest ancestor that has not ended', async () => {
     late();
   });
   late();
-  assert.deepEqual(ended().slice(1), [
+  assert.deepEqual(endedSpans().slice(1), [
     ['statement', 'root'],
     ['root', undefined],
   ]);
 });
 
-test('runs queued work in the context that queued it, even if that context has no span', async () => {
+test('runs queued work in the context in which it was queued, with or without a span', async () => {
   const untraced = context.with(ROOT_CONTEXT, () => bindActive(statement));
   let traced: (argument?: undefined) => void = () => {};
   await inTrace(() => {
@@ -115,7 +115,7 @@ test('runs queued work in the context that queued it, even if that context has n
     untraced(undefined);
     context.with(ROOT_CONTEXT, traced);
   });
-  assert.deepEqual(ended(), [
+  assert.deepEqual(endedSpans(), [
     ['statement', 'root'],
     ['root', undefined],
   ]);

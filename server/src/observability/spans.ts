@@ -18,7 +18,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
 
-/** The parts that start a trace. */
+/** The services that start a trace. */
 export interface Tracing {
   readonly tracer: Tracer;
   readonly clock: Clock;
@@ -167,7 +167,7 @@ class SharedSpan {
   readonly #context: Context;
   readonly #startTime: number;
   #endTime: number;
-  #started: TracedSpan | undefined;
+  #span: TracedSpan | undefined;
   /** True if the first call started no span and returned no promise. Later calls then run without a context of their own. */
   #isIdle = false;
 
@@ -179,11 +179,11 @@ class SharedSpan {
   }
 
   start(): TracedSpan | undefined {
-    if (!this.#started && this.#parent.span.isRecording()) {
+    if (!this.#span && this.#parent.span.isRecording()) {
       const { name, options } = this.#describe();
-      this.#started = this.#parent.startChild(name, options, this.#startTime);
+      this.#span = this.#parent.startChild(name, options, this.#startTime);
     }
-    return (this.#started ?? this.#parent).recording();
+    return (this.#span ?? this.#parent).recording();
   }
 
   run<T>(work: () => T): T {
@@ -191,12 +191,12 @@ class SharedSpan {
     const result = context.with(this.#context, work);
     const setEndTime = () => void (this.#endTime = this.#parent.now());
     if (result instanceof Promise) result.then(setEndTime, setEndTime);
-    else if (this.#started) setEndTime();
+    else if (this.#span) setEndTime();
     else this.#isIdle = true;
     return result;
   }
 
   end(): void {
-    this.#started?.end(this.#endTime);
+    this.#span?.end(this.#endTime);
   }
 }

@@ -36,7 +36,7 @@ const maxSpansPerExport = 512;
 const maxQueuedSpans = 4_096;
 /** The longest attribute is the text of a statement. */
 const maxAttributeLength = 4_096;
-const closeWithinMs = 1_000;
+const closeTimeoutMs = 1_000;
 
 export function openTracing(url: string, { settings, version, worker, log }: TracingOptions) {
   // If a manager or a propagator is registered already, these calls have no effect and the registered one is used.
@@ -44,8 +44,8 @@ export function openTracing(url: string, { settings, version, worker, log }: Tra
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const { tracesShare: share, tracesHeaders: headers } = settings;
   const collector = new Collector(url, headers, log);
-  const recorded = new SpanCount();
-  const own = resourceFromAttributes({
+  const spanCount = new SpanCount();
+  const processResource = resourceFromAttributes({
     'service.name': 'espalier',
     'service.version': version,
     'service.instance.id': randomUUID(),
@@ -54,11 +54,11 @@ export function openTracing(url: string, { settings, version, worker, log }: Tra
     ...(worker && { 'espalier.worker': worker.number }),
   });
   const provider = new TracerProvider({
-    resource: defaultResource().merge(own),
+    resource: defaultResource().merge(processResource),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
     spanLimits: { attributeValueLengthLimit: maxAttributeLength },
     spanProcessors: [
-      recorded,
+      spanCount,
       new BatchSpanProcessor({
         exporter: collector,
         scheduledDelayMillis: exportEveryMs,
@@ -72,10 +72,10 @@ export function openTracing(url: string, { settings, version, worker, log }: Tra
     /** Sends the remaining spans, or drops them after a timeout. */
     close: async (): Promise<void> => {
       // `Collector` has already reported a failure.
-      const ended = () => true;
-      const isDone = await withTimeout(closeWithinMs, provider.shutdown().then(ended, ended), false);
-      if (!isDone) collector.giveUp();
-      const spans = recorded.count - collector.sent;
+      const toTrue = () => true;
+      const isDone = await withTimeout(closeTimeoutMs, provider.shutdown().then(toTrue, toTrue), false);
+      if (!isDone) collector.reportTimeout();
+      const spans = spanCount.count - collector.sent;
       if (spans > 0)
         log.warn({ url, spans }, 'Some traces were lost, because the collector did not accept them.');
     },
@@ -91,7 +91,7 @@ class SpanCount extends NoopSpanProcessor {
 }
 
 /** The timeout of one batch, including retries. Further batches wait in the queue. */
-const sendWithinMs = 5_000;
+const sendTimeoutMs = 5_000;
 
 /** Sends spans to a collector in the background. Logs when the collector becomes unreachable and when it is reachable again. */
 class Collector extends OTLPTraceExporter {
@@ -102,7 +102,7 @@ class Collector extends OTLPTraceExporter {
   sent = 0;
 
   constructor(url: string, headers: Readonly<Record<string, string>> = {}, log: Logger) {
-    super({ url, headers: { ...headers }, timeoutMillis: sendWithinMs });
+    super({ url, headers: { ...headers }, timeoutMillis: sendTimeoutMs });
     this.#url = url;
     this.#log = log;
   }
@@ -117,7 +117,7 @@ class Collector extends OTLPTraceExporter {
   }
 
   /** Reports that the last spans were not sent before the server stopped. */
-  giveUp(): void {
+  reportTimeout(): void {
     this.#report(false, new Error('The collector did not respond before the server stopped.'));
   }
 

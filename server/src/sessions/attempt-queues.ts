@@ -13,7 +13,7 @@ export interface QueueKey {
 }
 
 export interface QueuedAttempt {
-  /** Returns for each of its queues how many attempts are ahead. */
+  /** Returns the number of attempts ahead of this one, for each of its queues. */
   countAhead(): number[];
   /** Resolves when another attempt has left since this call, and this attempt is among the first `maxConcurrent`. */
   waitForChange(): Promise<void>;
@@ -38,18 +38,18 @@ export class AttemptQueues implements SharedAttemptQueues {
   /** Appends an attempt to all of these queues at the same time, so that no two attempts wait for each other. */
   join(keys: readonly QueueKey[]): QueuedAttempt {
     const attempt: WaitingAttempt = { wake: () => undefined };
-    const joined = keys.map(({ key }) => this.#queues.get(key) ?? []);
-    if (joined.some(({ length }) => length >= maxQueueLength)) throw tooManyLogins();
+    const queues = keys.map(({ key }) => this.#queues.get(key) ?? []);
+    if (queues.some(({ length }) => length >= maxQueueLength)) throw tooManyLogins();
     keys.forEach(({ key }, index) => {
-      joined[index]!.push(attempt);
-      this.#queues.set(key, joined[index]!);
+      queues[index]!.push(attempt);
+      this.#queues.set(key, queues[index]!);
     });
     return {
-      countAhead: () => joined.map((queue) => queue.indexOf(attempt)),
+      countAhead: () => queues.map((queue) => queue.indexOf(attempt)),
       waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
       leave: () =>
         keys.forEach(({ key, maxConcurrent }, index) => {
-          const queue = joined[index]!;
+          const queue = queues[index]!;
           queue.splice(queue.indexOf(attempt), 1);
           if (queue.length === 0) this.#queues.delete(key);
           for (const { wake } of queue.slice(0, maxConcurrent)) wake();

@@ -1,4 +1,4 @@
-/** Issues and verifies auth tokens (type of RFC 9068), and defines the viewer that an auth token identifies. */
+/** Issues and verifies auth tokens (JWTs with the type of RFC 9068), and defines the viewer that an auth token identifies. */
 
 import { maxAuthTokenMs } from './revocation.ts';
 import { SignedTokens, type TokenServices } from './signed-token.ts';

@@ -12,7 +12,7 @@ import { LoginThrottle, pauseLeftMs, type AttemptSource, addressRange } from './
 
 const minute = 60_000;
 
-describe('the pause', () => {
+describe('the pause after failed attempts', () => {
   const limit = 50;
   const pause = (failures: number, sinceMs = 0) =>
     pauseLeftMs({ digest: Buffer.alloc(0), failures, startedAt: 0, failedAt: 0 }, limit, sinceMs);
@@ -28,14 +28,14 @@ describe('the pause', () => {
     assert.ok(pause(50, 1_000) <= 0);
   });
 
-  test('ends no later than the 15 minutes during which the failures count', () => {
+  test('ends no later than 15 minutes after the first failure', () => {
     const failedAt = 15 * minute - 5_000;
     const failures = { digest: Buffer.alloc(0), failures: 90, startedAt: 0, failedAt };
     assert.equal(pauseLeftMs(failures, limit, failedAt), 5_000);
   });
 });
 
-describe('a throttle', () => {
+describe('the login throttle', () => {
   const anna: AttemptSource = { username: 'anna', address: '192.0.2.1' };
   const clock = { time: Date.parse('2026-03-01T12:00:00Z'), now: () => clock.time };
   let folder: string;
@@ -52,152 +52,158 @@ describe('a throttle', () => {
   });
   beforeEach(async () => {
     await database.transaction((transaction) => transaction.run(sql`delete from login_failures`, {}));
-    throttle = create();
+    throttle = createThrottle();
   });
 
-  const create = (options: { database?: Database; isOn?: boolean } = {}) =>
+  const createThrottle = (options: { database?: Database; isOn?: boolean } = {}) =>
     new LoginThrottle({ database, clock, installation: 'here', isOn: true, ...options });
 
   /** The result of an attempt, as the client would see it. */
-  async function outcome(work: Promise<unknown>): Promise<string> {
+  async function outcomeOf(work: Promise<unknown>): Promise<string> {
     try {
-      return (await work) === undefined ? 'wrong' : 'right';
+      return (await work) === undefined ? 'wrong' : 'correct';
     } catch (error) {
       assert.ok(error instanceof Refusal);
       return error.code;
     }
   }
-  const wrong = (guess: AttemptSource, by = throttle) =>
-    outcome(
+  const attemptWrong = (guess: AttemptSource, by = throttle) =>
+    outcomeOf(
       by.attempt(guess, async () => {
         await setImmediate();
         return undefined;
       }),
     );
-  const right = (guess: AttemptSource, by = throttle) =>
-    outcome(
+  const attemptCorrect = (guess: AttemptSource, by = throttle) =>
+    outcomeOf(
       by.attempt(guess, async (clearFailures) => {
         await setImmediate();
         await database.transaction(clearFailures);
         return 'session';
       }),
     );
-  const repeat = async (times: number, each: (index: number) => Promise<string>) => {
+  const failTimes = async (times: number, each: (index: number) => Promise<string>) => {
     for (let index = 0; index < times; index++) assert.equal(await each(index), 'wrong');
   };
-  const tally = (outcomes: readonly string[]) =>
+  const countOutcomes = (outcomes: readonly string[]) =>
     Object.fromEntries(
       [...Map.groupBy(outcomes, (each) => each)].map(([each, { length }]) => [each, length]),
     );
-  const together = async (times: number, each: (index: number) => Promise<string>) =>
-    tally(await Promise.all(Array.from({ length: times }, (_, index) => each(index))));
+  const runConcurrently = async (times: number, each: (index: number) => Promise<string>) =>
+    countOutcomes(await Promise.all(Array.from({ length: times }, (_, index) => each(index))));
 
-  test('admits no more concurrent wrong attempts than sequential ones', async () => {
-    assert.deepEqual(await together(200, () => wrong(anna)), { wrong: 50, TOO_MANY_ATTEMPTS: 150 });
+  test('admits no more wrong attempts if they are concurrent', async () => {
+    assert.deepEqual(await runConcurrently(200, () => attemptWrong(anna)), {
+      wrong: 50,
+      TOO_MANY_ATTEMPTS: 150,
+    });
   });
 
-  test('admits only one attempt after the pause, however many attempts and nodes there are', async () => {
-    await repeat(50, () => wrong(anna));
-    const nodes = [create(), create(), create()];
+  test('admits only one attempt after each pause, across all nodes', async () => {
+    await failTimes(50, () => attemptWrong(anna));
+    const nodes = [createThrottle(), createThrottle(), createThrottle()];
     for (const pause of [1, 2, 4]) {
       clock.time += pause * 1000 - 1;
-      assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+      assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
       clock.time += 1;
       const expected = { wrong: 1, TOO_MANY_ATTEMPTS: 59 };
-      assert.deepEqual(await together(60, (index) => wrong(anna, nodes[index % 3])), expected);
+      assert.deepEqual(await runConcurrently(60, (index) => attemptWrong(anna, nodes[index % 3])), expected);
     }
   });
 
-  test('admits only a few more attempts than the limit if they go to several nodes at the same time', async () => {
-    const nodes = [create(), create(), create()];
-    const { wrong: count } = await together(600, (index) => wrong(anna, nodes[index % 3]));
+  test('exceeds the limit by only a few attempts if several nodes receive them concurrently', async () => {
+    const nodes = [createThrottle(), createThrottle(), createThrottle()];
+    const { wrong: count } = await runConcurrently(600, (index) => attemptWrong(anna, nodes[index % 3]));
     assert.ok(count! >= 50 && count! < 50 + 3 * 8, String(count));
   });
 
-  test('counts all attempts from an address, for any name, including concurrent attempts', async () => {
-    await repeat(480, (index) => wrong({ ...anna, username: `name ${index}` }));
-    const outcomes = await together(100, (index) => wrong({ ...anna, username: `other ${index}` }));
+  test('counts all wrong attempts from an address, for any user name', async () => {
+    await failTimes(480, (index) => attemptWrong({ ...anna, username: `name ${index}` }));
+    const outcomes = await runConcurrently(100, (index) =>
+      attemptWrong({ ...anna, username: `other ${index}` }),
+    );
     assert.deepEqual(outcomes, { wrong: 20, TOO_MANY_ATTEMPTS: 80 });
   });
 
   test('admits all concurrent correct attempts, even just below the limit', async () => {
-    await repeat(49, () => wrong(anna));
-    assert.deepEqual(await together(200, () => right(anna)), { right: 200 });
+    await failTimes(49, () => attemptWrong(anna));
+    assert.deepEqual(await runConcurrently(200, () => attemptCorrect(anna)), { correct: 200 });
   });
 
-  test('admits correct attempts among wrong ones, without a deadlock', async () => {
-    const mixed = (index: number) => (index % 4 ? right : wrong)({ ...anna, username: `name ${index % 3}` });
-    assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
+  test('admits concurrent correct and wrong attempts without a deadlock', async () => {
+    const mixed = (index: number) =>
+      (index % 4 ? attemptCorrect : attemptWrong)({ ...anna, username: `name ${index % 3}` });
+    assert.deepEqual(await runConcurrently(160, mixed), { correct: 120, wrong: 40 });
   });
 
-  test('clears the failures of the name and address after a correct attempt, but not the failures of the address alone', async () => {
-    await repeat(499, (index) => wrong({ ...anna, username: `name ${index}` }));
-    await repeat(1, () => wrong(anna));
+  test('clears the failures of a user name after a correct attempt, not of its address', async () => {
+    await failTimes(499, (index) => attemptWrong({ ...anna, username: `name ${index}` }));
+    await failTimes(1, () => attemptWrong(anna));
     clock.time += 1000;
-    assert.equal(await right(anna), 'right');
-    assert.equal(await wrong({ ...anna, username: 'bert' }), 'wrong');
-    assert.equal(await right(anna), 'TOO_MANY_ATTEMPTS');
+    assert.equal(await attemptCorrect(anna), 'correct');
+    assert.equal(await attemptWrong({ ...anna, username: 'bert' }), 'wrong');
+    assert.equal(await attemptCorrect(anna), 'TOO_MANY_ATTEMPTS');
     clock.time += 1999;
-    assert.equal(await right(anna), 'TOO_MANY_ATTEMPTS');
+    assert.equal(await attemptCorrect(anna), 'TOO_MANY_ATTEMPTS');
     clock.time += 1;
-    assert.equal(await right(anna), 'right');
-    assert.equal(await right(anna), 'right');
+    assert.equal(await attemptCorrect(anna), 'correct');
+    assert.equal(await attemptCorrect(anna), 'correct');
   });
 
-  test('does not count an attempt that failed for another reason', async () => {
+  test('does not count an attempt that fails for a reason other than the password', async () => {
     for (let index = 0; index < 60; index++) {
       const failing: Promise<unknown> = throttle.attempt(anna, () =>
         Promise.reject(new Refusal('UNAVAILABLE')),
       );
-      assert.equal(await outcome(failing), 'UNAVAILABLE');
+      assert.equal(await outcomeOf(failing), 'UNAVAILABLE');
     }
-    assert.equal(await wrong(anna), 'wrong');
+    assert.equal(await attemptWrong(anna), 'wrong');
   });
 
   test('rejects an attempt that it cannot count', async () => {
-    const unwritable = create({
+    const failingThrottle = createThrottle({
       database: { ...database, transaction: () => Promise.reject(new Refusal('UNAVAILABLE')) },
     });
-    assert.equal(await wrong(anna, unwritable), 'UNAVAILABLE');
+    assert.equal(await attemptWrong(anna, failingThrottle), 'UNAVAILABLE');
   });
 
-  test('treats names that differ only in case as one, and counts invalid names as well', async () => {
-    await repeat(50, (index) => wrong({ ...anna, username: index % 2 ? 'ANNA' : 'anna' }));
-    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+  test('ignores the case of user names, and also counts invalid ones', async () => {
+    await failTimes(50, (index) => attemptWrong({ ...anna, username: index % 2 ? 'ANNA' : 'anna' }));
+    assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
     for (const username of ['', 'x'.repeat(10_000), '\ud800']) {
-      await repeat(50, () => wrong({ ...anna, username }));
-      assert.equal(await wrong({ ...anna, username }), 'TOO_MANY_ATTEMPTS');
+      await failTimes(50, () => attemptWrong({ ...anna, username }));
+      assert.equal(await attemptWrong({ ...anna, username }), 'TOO_MANY_ATTEMPTS');
     }
   });
 
-  test('works after the clock was wrong', async () => {
+  test('limits attempts after the clock was set back', async () => {
     clock.time += 365 * 24 * 60 * minute;
-    await repeat(50, () => wrong(anna));
+    await failTimes(50, () => attemptWrong(anna));
     clock.time -= 365 * 24 * 60 * minute;
-    await repeat(50, () => wrong(anna));
-    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+    await failTimes(50, () => attemptWrong(anna));
+    assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
   });
 
   test('counts failures for 15 minutes from the first one', async () => {
-    await repeat(1, () => wrong(anna));
+    await failTimes(1, () => attemptWrong(anna));
     clock.time += 15 * minute - 1;
-    await repeat(49, () => wrong(anna));
-    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+    await failTimes(49, () => attemptWrong(anna));
+    assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
     clock.time += 1;
-    await repeat(50, () => wrong(anna));
-    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+    await failTimes(50, () => attemptWrong(anna));
+    assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
   });
 
-  test('rejects an attempt behind 500 waiting ones', async () => {
-    const outcomes = await together(520, () => right(anna));
-    assert.deepEqual(outcomes, { right: 500, UNAVAILABLE: 20 });
-    assert.equal(await right(anna), 'right');
+  test('rejects an attempt if 500 others are in its queue', async () => {
+    const outcomes = await runConcurrently(520, () => attemptCorrect(anna));
+    assert.deepEqual(outcomes, { correct: 500, UNAVAILABLE: 20 });
+    assert.equal(await attemptCorrect(anna), 'correct');
   });
 
   test('counts nothing if it is disabled', async () => {
-    const off = create({ isOn: false });
-    await repeat(60, () => wrong(anna, off));
-    assert.equal(await wrong(anna), 'wrong');
+    const disabledThrottle = createThrottle({ isOn: false });
+    await failTimes(60, () => attemptWrong(anna, disabledThrottle));
+    assert.equal(await attemptWrong(anna), 'wrong');
   });
 });
 
@@ -219,17 +225,17 @@ const otherRange = [
   ['::1', '127.0.0.1'],
 ] as const;
 
-test('uses the /64 of an IPv6 address in any notation, and the whole IPv4 address', () => {
+test('addressRange() returns the /64 of an IPv6 address, or the whole IPv4 address', () => {
   for (const [one, other] of sameRange)
     assert.equal(addressRange(one), addressRange(other), `${one} ${other}`);
 });
 
-test('separates networks and IPv4 addresses, even in IPv6 notation', () => {
+test('addressRange() returns different ranges for different networks or IPv4 addresses', () => {
   for (const [one, other] of otherRange) {
     assert.notEqual(addressRange(one), addressRange(other), `${one} ${other}`);
   }
 });
 
-test('returns an empty range without an address', () => {
+test('addressRange() returns an empty text if the address is unknown', () => {
   assert.equal(addressRange(null), '');
 });

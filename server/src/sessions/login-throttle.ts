@@ -29,7 +29,7 @@ export type AttemptSource =
   | { readonly username: string; readonly address: string | null }
   | { readonly sessionId: string };
 
-/** Deletes the counted failures of a source, in the transaction that follows the correct password. */
+/** Deletes the counted failures of an account or a session, in the transaction that follows the correct password. */
 export type ClearFailures = (transaction: Transaction) => Promise<void>;
 
 interface LoginThrottleOptions {
@@ -96,7 +96,7 @@ interface CounterState {
   readonly pauseMs: number;
 }
 
-const find = sql<{ one: Uint8Array; other: Uint8Array }, FailureCount>`
+const findCounts = sql<{ one: Uint8Array; other: Uint8Array }, FailureCount>`
   select digest, failures, started_at as "startedAt", failed_at as "failedAt"
   from login_failures where digest in (${'one'}, ${'other'})`;
 
@@ -155,17 +155,17 @@ export class LoginThrottle {
     try {
       const { counts, countedInAdvance } = await this.#admit(counters, attempt);
       const isCounted = (count: FailureCount) => countedInAdvance.includes(count);
-      const [own, ...others] = counts as [FailureCount, ...FailureCount[]];
+      const [accountCount, ...addressCounts] = counts as [FailureCount, ...FailureCount[]];
       const result = await work(async (transaction) => {
-        if (own.failures > 0) await transaction.run(deleteFailures, own);
-        for (const count of others) if (isCounted(count)) await transaction.run(undoCount, count);
+        if (accountCount.failures > 0) await transaction.run(deleteFailures, accountCount);
+        for (const count of addressCounts) if (isCounted(count)) await transaction.run(undoCount, count);
       });
-      const uncounted = result === undefined ? counts.filter((count) => !isCounted(count)) : [];
-      if (uncounted.length > 0) {
+      const countsToWrite = result === undefined ? counts.filter((count) => !isCounted(count)) : [];
+      if (countsToWrite.length > 0) {
         // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
         await database.transaction((transaction) => {
           const now = clock.now();
-          const rows = uncounted.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
+          const rows = countsToWrite.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
           return transaction.runEach(insertOrCount, rows);
         });
       }
@@ -242,7 +242,7 @@ export class LoginThrottle {
   async #readCounts(counters: readonly Counter[], now: number): Promise<FailureCount[]> {
     const [{ digest: one }, { digest: other } = { digest: one }] = counters as [Counter, Counter?];
     const { from, to } = windowAt(now);
-    const rows = await this.#options.database.all(find, { one, other });
+    const rows = await this.#options.database.all(findCounts, { one, other });
     const counting = rows.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
     return counters.map(
       ({ digest }) =>

@@ -1,6 +1,6 @@
 /**
  * Creates, rotates, retires and lists signing keys. A new key is published before it signs, and the previous key keeps verifying as
- * long as sessions need it, so rotation is invisible to users. Only retiring a key logs users out.
+ * long as sessions need it, so users do not notice a rotation. Only retiring a key logs users out.
  */
 
 import { createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
@@ -12,7 +12,7 @@ import { sql } from '../database/statement.ts';
 import { record, runChange } from '../journal/journal.ts';
 import { maxAuthTokenMs } from './revocation.ts';
 import {
-  publishingMs,
+  publicationMs,
   readKeyRows,
   signingAt,
   stopsSigningAt,
@@ -66,7 +66,7 @@ export async function rotateSigningKey(
       `The key ${newest.id} is already published and signs from ${formatMinute(newest.signsFrom)}.`,
     );
   }
-  const signsFrom = now + publishingMs;
+  const signsFrom = now + publicationMs;
   const id = await storeNewKey(transaction, { encryption, now, signsFrom });
   recordNewKey(transaction, id, { signsFrom, now });
   return { id, signsFrom };
@@ -83,11 +83,11 @@ export async function retireSigningKey(
 ): Promise<{ readonly hasSigned: boolean; readonly replacementId?: string }> {
   const rows = await readKeyRows(transaction);
   const key = rows.find((row) => row.id === id);
-  if (!key) throw new StartError(`There is no signing key ${id}. Run espalier keys list to see all keys.`);
+  if (!key) throw new StartError(`There is no signing key ${id}. Run 'espalier keys list' to see all keys.`);
   const isSigning = signingAt(rows, now) === key;
   if (isSigning && !isReplacedAtOnce) {
     throw new StartError(
-      `The key ${id} signs now. Run espalier keys rotate, and retire this key when the new key signs. If the key may be stolen, run espalier keys retire ${id} --at-once instead.`,
+      `The key ${id} signs now. Run 'espalier keys rotate', and retire this key when the new key signs. If the key may be stolen, run 'espalier keys retire ${id} --at-once' instead.`,
     );
   }
   const hasSigned = key.signsFrom <= now;

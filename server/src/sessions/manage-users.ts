@@ -155,8 +155,8 @@ export class Users {
 export async function requireNamed(reader: Reader, username: string): Promise<User> {
   const user = await readUserByName(reader, username);
   if (user) return user;
-  const some = await readAdministrators(reader, 10);
-  const names = some.map((each) => JSON.stringify(each.username)).join(', ');
+  const administrators = await readAdministrators(reader, 10);
+  const names = administrators.map((each) => JSON.stringify(each.username)).join(', ');
   throw new StartError(
     `There is no user ${JSON.stringify(username)}.${names ? ` Administrators are ${names}.` : ''}`,
   );

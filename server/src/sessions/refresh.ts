@@ -1,7 +1,7 @@
 /**
  * Refreshes sessions: a client sends its refresh token, which is then spent, and receives new tokens. One conditional update of the
- * session's row decides which of several concurrent refreshes succeeds. If a spent token is used again, a response was lost, a
- * second tab used the token, or it was stolen. The age of the token decides which of these the server assumes.
+ * session's row decides which of several concurrent refreshes succeeds. A spent token is used again if a response was lost,
+ * a second tab used the token, or an attacker stole the token. The age of the token decides which cause the server assumes.
  *
  * The new tokens are stored encrypted as the successor of the spent token, for `refreshRetrySeconds`. After
  * `reuseToleranceSeconds`, a replay that gets no successor counts as a theft.
@@ -65,7 +65,7 @@ const replaceRefreshToken = sql<TokenUse & { id: string; next: Uint8Array; expir
     address = ${'address'}, agent = ${'agent'}
   where ${isCurrent}`;
 
-/** Reads without a lock. If there is no such session, the token is spent, expired, revoked or unknown, and remains so. */
+/** Reads without a lock. Without a result, the token is spent, expired, revoked or unknown, and remains so. */
 const findRefreshable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
   select id from sessions where ${isCurrent}`;
 
@@ -83,7 +83,7 @@ export class TokenRefresh {
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     const createUse = (): TokenUse => ({ digest, now: clock.now(), ...client });
-    // Only a request that can succeed waits for the write lock. The update then decides whether the request succeeds.
+    // Only a request that can succeed waits for the write lock. The conditional update then decides.
     const session = await database.get(findRefreshable, { id: token.sessionId, ...createUse() });
     const issued =
       session &&
@@ -188,7 +188,7 @@ export function digestOf(refreshToken: string): Uint8Array {
   return createHash('sha256').update(refreshToken).digest();
 }
 
-/** Only a client with both old tokens can decrypt the successors. */
+/** Only a client with both old tokens can decrypt the successor. */
 export function encryptSuccessor(successor: Tokens, old: Tokens): Uint8Array {
   return encryptBytes(Buffer.from(JSON.stringify(successor)), successorKey(old));
 }

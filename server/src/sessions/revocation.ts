@@ -39,7 +39,7 @@ interface SessionOfUser {
 /** The maximum lifetime of an auth token. */
 export const maxAuthTokenMs = maxAuthTokenSeconds * 1000;
 
-/** Read first without the write lock, so that useless requests do not wait for it. The update checks the conditions again. */
+/** A read checks these conditions first, so that useless requests do not wait for the write lock. The update checks them again. */
 const isRevocable = sql`id = ${'sessionId'} and revoked_at is null`;
 const isRevocableDigest = sql`refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
@@ -108,7 +108,7 @@ export async function logOutByDigest(database: Database, clock: Clock, digest: U
   });
 }
 
-/** Revokes all active sessions of a user, or all but one. Returns how many. */
+/** Revokes all active sessions of a user, or all but one. Returns their number. */
 export async function revokeUserSessions(
   transaction: Transaction,
   // No session has the id `firstId`.
@@ -134,11 +134,11 @@ export async function revokeExcess(
 ): Promise<readonly string[]> {
   const excess = await transaction.all(findExcess, { userId, newId, now, offset: max - 1 });
   const ids = excess.map(({ id }) => id);
-  const [sessionId, ...others] = ids;
+  const [sessionId, ...otherIds] = ids;
   if (sessionId === undefined) return ids;
   const revocation = { because: 'limit', now, byUserId: null } as const;
   await transaction.run(updateByIds, { ids, ...revocation });
-  if (others.length === 0) recordEnd(transaction, { userId, sessionId }, revocation);
+  if (otherIds.length === 0) recordEnd(transaction, { userId, sessionId }, revocation);
   else recordEnd(transaction, { userId }, revocation, ids.length);
   return ids;
 }
@@ -146,12 +146,12 @@ export async function revokeExcess(
 /** `count` is set if the entry is about several sessions. */
 function recordEnd(
   transaction: Transaction,
-  ended: { readonly userId: string; readonly sessionId?: string },
+  target: { readonly userId: string; readonly sessionId?: string },
   { because, details, ...by }: Revocation,
   count?: number,
 ): void {
   const after = { because, count, ...details };
-  record(transaction, { kind: 'END_SESSION', ...by, ...ended, after });
+  record(transaction, { kind: 'END_SESSION', ...by, ...target, after });
 }
 
 /** The revocations that a viewer can request. Users can revoke their own sessions, and administrators all sessions. */
@@ -176,7 +176,7 @@ export class SessionRevocations {
     });
   }
 
-  /** Revokes all sessions of a user, by default the caller, or all but the caller's session. Returns how many. */
+  /** Revokes all sessions of a user, by default the caller, or all but the caller's session. Returns their number. */
   revokeAll(
     caller: Caller,
     input: { readonly userId?: string | null | undefined; readonly keepCurrent: boolean },

@@ -73,17 +73,17 @@ const findRefreshes = sql<{ sessionIds: readonly string[]; max: number }, Sessio
 
 type SliceParameters = SessionPosition & Pick<SessionSlice, 'limit' | 'now'>;
 
-const follows = sql`${isActive} and (created_at, id) < (${'createdAt'}, ${'id'})`;
+const isAfter = sql`${isActive} and (created_at, id) < (${'createdAt'}, ${'id'})`;
 const newestFirst = sql`created_at desc, id desc`;
-const page = sql<SliceParameters, Session>`
-  ${selectSession} where ${follows} order by ${newestFirst} limit ${'limit'}`;
-const count = sql<{ now: number }, { count: number }>`
+const findPage = sql<SliceParameters, Session>`
+  ${selectSession} where ${isAfter} order by ${newestFirst} limit ${'limit'}`;
+const countActive = sql<{ now: number }, { count: number }>`
   select count(*) as count from sessions where ${isActive}`;
 const pageOfEachUser = sql<SliceParameters & { userIds: readonly string[] }, ListOfEach>`
   ${listForEach('userIds', {
     table: 'sessions',
     columns: Object.values(columns),
-    where: sql`user_id = each.value and ${follows}`,
+    where: sql`user_id = each.value and ${isAfter}`,
     orderBy: newestFirst,
     limit: sql`${'limit'}`,
   })}`;
@@ -91,7 +91,7 @@ const countOfEachUser = sql<{ userIds: readonly string[]; now: number }, CountOf
   select user_id as id, count(*) as count from sessions
   where user_id in (select value from ${list('userIds')}) and ${isActive} group by user_id`;
 
-const beforeAll: SessionPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
+const beforeFirst: SessionPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
 /** Reads a session, active or not. */
 export function readSession(reader: Reader, id: string): PromiseOrValue<Session | undefined> {
@@ -110,7 +110,7 @@ export function readActiveSession(
 export function listSessionsOf(
   reader: Reader,
   userIds: readonly string[],
-  { after = beforeAll, limit, now }: SessionSlice,
+  { after = beforeFirst, limit, now }: SessionSlice,
 ): PromiseOrValue<Map<string, Session[]>> {
   return whenDone(reader.all(pageOfEachUser, { userIds, ...after, limit, now }), (lists) =>
     readListsOfEach<Session>(userIds, lists, columns),
@@ -139,11 +139,11 @@ export function readRefreshesOf(
 /** Lists the sessions of all users. */
 export function listSessions(
   reader: Reader,
-  { after = beforeAll, limit, now }: SessionSlice,
+  { after = beforeFirst, limit, now }: SessionSlice,
 ): PromiseOrValue<Session[]> {
-  return reader.all(page, { ...after, limit, now });
+  return reader.all(findPage, { ...after, limit, now });
 }
 
 export function countSessions(reader: Reader, now: number): PromiseOrValue<number> {
-  return whenDone(reader.get(count, { now }), (row) => row!.count);
+  return whenDone(reader.get(countActive, { now }), (row) => row!.count);
 }

@@ -45,14 +45,14 @@ const insertSession = sql<SessionStart>`
   values
     (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'}, ${'address'}, ${'agent'})`;
 
-const deletion = (condition: Statement) =>
+const deleteSessionsWhere = (condition: Statement) =>
   pruneStatements<{ before: number }>(
     sql`delete from sessions`,
     sql`id`,
     sql`from sessions where ${condition}`,
   );
-const expired = deletion(sql`refresh_expires_at < ${'before'}`);
-const revokedBefore = deletion(sql`revoked_at < ${'before'}`);
+const deleteExpired = deleteSessionsWhere(sql`refresh_expires_at < ${'before'}`);
+const deleteRevoked = deleteSessionsWhere(sql`revoked_at < ${'before'}`);
 /** Small, because each session can have hundreds of spent tokens. */
 const pruneBatchSize = 100;
 const maxBatches = 50;
@@ -130,17 +130,17 @@ export class Sessions {
   }
 
   /**
-   * Deletes ended sessions, spent tokens, successors and failed attempts. Ended sessions are kept as long as their spent tokens. That
-   * is longer than the lifetime of any auth token. So a revoked session stays in the database as long as a client can present a
-   * token from it.
+   * Deletes ended sessions, spent tokens, successors and failed attempts. Ended sessions are kept as long as their spent tokens,
+   * which is longer than the lifetime of any auth token. So a revoked session stays in the database as long as a client can
+   * present one of its tokens.
    */
   async prune(): Promise<void> {
     const { database, clock, settings, throttle, revoked } = this.#options;
     await this.#tokens.storeReplays();
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
-    const ended = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatchSize };
-    await pruneInBatches(database, expired, ended, maxBatches);
-    await pruneInBatches(database, revokedBefore, ended, maxBatches);
+    const parameters = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatchSize };
+    await pruneInBatches(database, deleteExpired, parameters, maxBatches);
+    await pruneInBatches(database, deleteRevoked, parameters, maxBatches);
     await throttle.prune();
     await revoked.prune();
   }

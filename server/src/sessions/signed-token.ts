@@ -2,7 +2,7 @@
  * Issues and verifies JWTs of one type, signed with Ed25519 (RFC 7515, RFC 8037). A token is accepted only if its header equals, byte
  * for byte, a header that this service writes. So an attacker can choose no algorithm, type, key or extension (RFC 8725 §3.1). A
  * stolen old private key is of little use. Tokens are rejected if they were issued after their key stopped signing, or if they
- * live longer than any token of this type.
+ * have a longer lifetime than any token of this type.
  */
 
 import { randomUUID, sign, verify } from 'node:crypto';
@@ -29,9 +29,9 @@ export interface TokenServices {
 interface SignedTokenOptions<Own, Content> extends TokenServices {
   /** The `typ` of the header. */
   readonly type: string;
-  /** No node issues a token that lives longer. */
+  /** No node issues a token with a longer lifetime. */
   readonly maxLifetimeMs: number;
-  /** `Own` are the claims of this type of token. */
+  /** `Own` contains the claims that only this type of token has. */
   readonly toContent: (claims: Own, token: { readonly keyId: string; readonly expiresAt: number }) => Content;
 }
 
@@ -79,9 +79,9 @@ export class SignedTokens<Own extends object, Content extends object> {
       nbf: Math.floor(now / 1000),
       exp: (now + lifetimeMs) / 1000,
     };
-    const signed = `${encode(headerText(type, signingKey.id))}.${encode(JSON.stringify(claims))}`;
-    const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
-    const token = `${signed}.${signature.toString('base64url')}`;
+    const signingInput = `${encode(headerText(type, signingKey.id))}.${encode(JSON.stringify(claims))}`;
+    const signature = sign(null, Buffer.from(signingInput), signingKey.privateKey);
+    const token = `${signingInput}.${signature.toString('base64url')}`;
     const content = toContent(claims, { keyId: signingKey.id, expiresAt: now + lifetimeMs });
     this.#verifiedTokens.set(token, content);
     return { token, content };
@@ -140,7 +140,7 @@ export class SignedTokens<Own extends object, Content extends object> {
     if (hasRetiredKey || hasLateKey) this.#verifiedTokens.clear();
   }
 
-  /** The key may be newer than the keys that this node has read. Almost always, it does not exist. */
+  /** The key may be newer than the keys that this node has read. Usually, there is no such key. */
   #handleUnknownKey(header: string): undefined {
     const { keys } = this.#options;
     if (!this.#headerShape.test(decode(header)?.toString() ?? '')) return undefined;

@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { AuthTokens } from './auth-token.ts';
-import { clockSkewMs, KeyEncryption, publishingMs, SigningKeys } from './signing-keys.ts';
+import { clockSkewMs, KeyEncryption, publicationMs, SigningKeys } from './signing-keys.ts';
 
 interface KeyRow {
   readonly id: string;
@@ -26,11 +26,11 @@ const newRow = (signsFrom: number): KeyRow => ({
 const kidOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
 
-/** Waits until the node has finished the read that it started. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+/** Waits until the read that the node has started is finished. */
+const readToFinish = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A node with a simulated database. */
-class Node {
+class TestNode {
   now = Date.parse('2026-03-01T12:00:00Z');
   elapsed = 0;
   reads = 0;
@@ -38,10 +38,10 @@ class Node {
   keys!: SigningKeys;
   tokens!: AuthTokens;
   readonly #rows: readonly KeyRow[];
-  isCutOff = false;
+  isDatabaseDown = false;
 
-  static async start(rows: readonly KeyRow[]): Promise<Node> {
-    const node = new Node(rows);
+  static async start(rows: readonly KeyRow[]): Promise<TestNode> {
+    const node = new TestNode(rows);
     const clock = { now: () => node.now };
     node.keys = await SigningKeys.open({
       database: { all: () => node.#read() } as unknown as Reader,
@@ -72,33 +72,33 @@ class Node {
   /** In the order of the database. */
   async #read(): Promise<KeyRow[]> {
     this.reads++;
-    await settled();
-    if (this.isCutOff) throw new Error('cut off');
+    await readToFinish();
+    if (this.isDatabaseDown) throw new Error('the database is down');
     return this.#rows.toSorted((a, b) => b.signsFrom - a.signsFrom);
   }
 }
 
-describe('the signing keys of a node', () => {
+describe('a node', () => {
   let rows: KeyRow[];
-  let node: Node;
+  let node: TestNode;
   beforeEach(async () => {
     rows = [newRow(0)];
-    node = await Node.start(rows);
+    node = await TestNode.start(rows);
   });
   const rotate = () => {
-    const row = newRow(node.now + publishingMs);
+    const row = newRow(node.now + publicationMs);
     rows.push(row);
     return row;
   };
-  const signedBy = async (key: KeyRow) => (await Node.start([{ ...key, signsFrom: 0 }])).issue();
+  const signedBy = async (key: KeyRow) => (await TestNode.start([{ ...key, signsFrom: 0 }])).issue();
 
-  test('sign from their start time, and verify even before it', async () => {
+  test('verifies with a new key immediately, and signs with it from its start time', async () => {
     const [old] = rows;
     const next = rotate();
-    const early = await signedBy(next);
+    const earlyToken = await signedBy(next);
     await node.keys.reread();
-    assert.ok(node.tokens.read(early));
-    node.advance(publishingMs - 1);
+    assert.ok(node.tokens.read(earlyToken));
+    node.advance(publicationMs - 1);
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), old!.id);
     node.advance(1);
@@ -106,19 +106,19 @@ describe('the signing keys of a node', () => {
     assert.ok(node.tokens.read(await signedBy(old!)));
   });
 
-  test('sign with the newest active key, or with the oldest if none is active', async () => {
+  test('signs with the newest active key, or with the oldest if none is active', async () => {
     const first = rotate();
     node.advance(1_000);
     const second = rotate();
     rows.shift();
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), first.id);
-    node.advance(publishingMs);
+    node.advance(publicationMs);
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), second.id);
   });
 
-  test('keep the same array after a reread without changes', async () => {
+  test('keeps the same array of keys after a reread without changes', async () => {
     const { all } = node.keys;
     await node.keys.reread();
     assert.equal(node.keys.all, all);
@@ -128,49 +128,50 @@ describe('the signing keys of a node', () => {
     assert.equal(node.keys.all[1], all[0]);
   });
 
-  test('include a key that was stored before the reread, even if another read was in progress', async () => {
-    const begun = node.keys.reread();
+  test('reads a key that was stored before reread(), even during another read', async () => {
+    const firstRead = node.keys.reread();
     await Promise.resolve();
     const next = rotate();
     await node.keys.reread();
-    await begun;
+    await firstRead;
     assert.ok(node.keys.all.some(({ id }) => id === next.id));
     assert.equal(node.reads, 2);
   });
 
-  test('are reread after a token with an unknown key', async () => {
+  test('rereads its keys after a token with an unknown key', async () => {
     const token = await signedBy(rotate());
     node.advance(1_000);
     assert.equal(node.tokens.read(token), undefined);
-    await settled();
+    await readToFinish();
     assert.ok(node.tokens.read(token));
     assert.equal(node.reads, 1);
   });
 
-  test('are reread at most once per second for thousands of unknown keys', async () => {
+  test('rereads its keys at most once per second for thousands of unknown keys', async () => {
     const [header, ...rest] = node.issue().split('.');
-    const strange = () => {
+    const unknownKeyToken = () => {
       const text = Buffer.from(header!, 'base64url').toString().replace(rows[0]!.id, randomUUID());
       return [Buffer.from(text).toString('base64url'), ...rest].join('.');
     };
     for (let second = 1; second <= 3; second++) {
       for (let part = 0; part < 10; part++) {
         node.advance(100);
-        for (let count = 0; count < 100; count++) assert.equal(node.tokens.read(strange()), undefined);
-        await settled();
+        for (let count = 0; count < 100; count++)
+          assert.equal(node.tokens.read(unknownKeyToken()), undefined);
+        await readToFinish();
       }
       assert.equal(node.reads, second);
     }
     node.advance(1_000);
     void node.keys.reread();
-    for (let count = 0; count < 100; count++) node.tokens.read(strange());
-    await settled();
+    for (let count = 0; count < 100; count++) node.tokens.read(unknownKeyToken());
+    await readToFinish();
     assert.equal(node.reads, 4);
   });
 
-  test('are not reread for a header that this service never writes', async () => {
+  test('does not reread its keys for a header that no node writes', async () => {
     const [header, payload, signature] = node.issue().split('.');
-    node.advance(publishingMs);
+    node.advance(publicationMs);
     const other = (text: string) => `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`;
     for (const token of [
       '',
@@ -184,36 +185,36 @@ describe('the signing keys of a node', () => {
     ]) {
       assert.equal(node.tokens.read(token), undefined, token);
     }
-    await settled();
+    await readToFinish();
     assert.equal(node.reads, 0);
   });
 
-  test('keep verifying without the database, and do not reject tokens with an unknown key', async () => {
-    const own = node.issue();
-    node.isCutOff = true;
+  test('verifies tokens without the database, and rejects no unknown key', async () => {
+    const ownToken = node.issue();
+    node.isDatabaseDown = true;
     const token = await signedBy(rotate());
     // On a node whose clock is ahead, the new key can sign from this time on.
-    node.advance(publishingMs - clockSkewMs);
+    node.advance(publicationMs - clockSkewMs);
     assert.throws(
       () => node.tokens.read(token),
       (error) =>
         error instanceof Refusal && error.code === 'UNAVAILABLE' && !!error.details.retryAfterSeconds,
     );
-    await settled();
+    await readToFinish();
     assert.equal(node.errors, 1);
-    assert.ok(node.tokens.read(own));
+    assert.ok(node.tokens.read(ownToken));
     assert.ok(node.tokens.read(await signedBy(rows[0]!)));
     assert.equal(node.tokens.read('rubbish'), undefined);
 
-    node.isCutOff = false;
+    node.isDatabaseDown = false;
     node.advance(1_000);
     assert.throws(() => node.tokens.read(token), Refusal);
-    await settled();
+    await readToFinish();
     assert.ok(node.tokens.read(token));
   });
 
-  test('do not sign if the last read is so old that the key may have stopped signing', async () => {
-    node.isCutOff = true;
+  test('does not sign if its key may have stopped signing since the last read', async () => {
+    node.isDatabaseDown = true;
     const next = rotate();
     node.advance(229_999);
     assert.equal(kidOf(node.issue()), rows[0]!.id);
@@ -221,35 +222,35 @@ describe('the signing keys of a node', () => {
     const isUnavailable = (error: unknown) =>
       error instanceof Refusal && error.code === 'UNAVAILABLE' && error.details.retryAfterSeconds === 1;
     assert.throws(() => node.issue(), isUnavailable);
-    await settled();
-    node.isCutOff = false;
+    await readToFinish();
+    node.isDatabaseDown = false;
     node.advance(3_600_000);
     assert.throws(() => node.issue(), isUnavailable);
-    await settled();
+    await readToFinish();
     assert.equal(kidOf(node.issue()), next.id);
   });
 
-  test('reject tokens that were accepted before the node knew the next key', async () => {
+  test('rejects a forged token that it accepted before it had read the next key', async () => {
     const [old] = rows;
     const before = node.issue();
-    node.isCutOff = true;
+    node.isDatabaseDown = true;
     rotate();
     node.advance(3_600_000);
-    const other = await Node.start([old!]);
+    const other = await TestNode.start([old!]);
     other.now = node.now;
     const forged = other.issue();
     assert.ok(node.tokens.read(forged));
-    node.isCutOff = false;
+    node.isDatabaseDown = false;
     await node.keys.reread();
     assert.equal(node.tokens.read(forged), undefined);
     assert.equal(node.tokens.read(before)?.keyId, old!.id);
   });
 
-  test('keep the known keys if the database returns none', async () => {
+  test('keeps its keys if the database returns none', async () => {
     const token = node.issue();
     rows.length = 0;
     await assert.rejects(node.keys.reread(), /no signing key/);
     assert.ok(node.tokens.read(token));
-    await assert.rejects(Node.start([]), /no signing key/);
+    await assert.rejects(TestNode.start([]), /no signing key/);
   });
 });

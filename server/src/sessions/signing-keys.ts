@@ -3,9 +3,9 @@
  * it signs, so that every node knows a key before the first token signed with it appears.
  *
  * A node reads the keys every few seconds, and a key signs five minutes after it was stored. Of these five minutes, one covers
- * clock differences, a few seconds cover a slow commit, and two minutes cover services that cache the public keys. A node that
- * cannot read the database knows the time of its last read. If that was too long ago, the node returns UNAVAILABLE for tokens with
- * an unknown key, instead of rejecting them. It also stops signing, because its key may have a successor.
+ * clock differences, a few seconds cover a slow commit, and two minutes cover services that cache the public keys. If the
+ * last read is too old, for example because the database does not respond, the node returns UNAVAILABLE for tokens with an unknown
+ * key, instead of rejecting them. It also stops signing, because its key may have a successor.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -47,14 +47,14 @@ export const rereadKeysEveryMs = 3_000;
 export const clockSkewMs = 60_000;
 
 /** How long a new key is published before it signs. */
-export const publishingMs = 5 * clockSkewMs;
+export const publicationMs = 5 * clockSkewMs;
 
 /** How long other services may cache the public keys. */
-export const publicKeysHoldSeconds = 120;
+export const publicKeysCacheSeconds = 120;
 const maxCommitMs = 10_000;
 
 /** For this long after a read, no newer key can sign. */
-const keyListValidMs = publishingMs - clockSkewMs - maxCommitMs;
+const keyListValidMs = publicationMs - clockSkewMs - maxCommitMs;
 
 /** Limits rereads, because any client can send tokens with unknown keys. */
 const rereadSoonEveryMs = 1_000;
@@ -75,7 +75,7 @@ export class SigningKeys {
   #all: readonly SigningKey[] = [];
   #readStartedAt = 0;
   #lastReadAt = 0;
-  #reading: Promise<void> | undefined;
+  #readInProgress: Promise<void> | undefined;
 
   static async open(options: SigningKeysOptions): Promise<SigningKeys> {
     const keys = new SigningKeys(options);
@@ -110,18 +110,18 @@ export class SigningKeys {
   /** Reads all keys that were stored before the call. */
   async reread(): Promise<void> {
     // A read in progress may have started too early.
-    await this.#reading?.catch(() => undefined);
+    await this.#readInProgress?.catch(() => undefined);
     await this.#readOnce();
   }
 
   /** Rereads the keys after an unknown key was requested, at most once per second. */
   rereadSoon(): void {
-    if (this.#reading || this.#stopwatch() - this.#readStartedAt < rereadSoonEveryMs) return;
+    if (this.#readInProgress || this.#stopwatch() - this.#readStartedAt < rereadSoonEveryMs) return;
     this.#readOnce().catch(this.#options.onError);
   }
 
   #readOnce(): Promise<void> {
-    return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
+    return (this.#readInProgress ??= this.#read().finally(() => (this.#readInProgress = undefined)));
   }
 
   async #read(): Promise<void> {
@@ -185,7 +185,7 @@ export interface StoredKey {
   readonly sealedWith: string | null;
 }
 
-const ifLost = 'espalier docs signing-keys explains how to change it, and what to do if it is lost.';
+const masterKeyHelp = "To change the master key, or if it is lost, see 'espalier docs signing-keys'.";
 
 /**
  * Encrypts the private keys in the database with the master key, which is stored elsewhere. A copy of the database is then not
@@ -214,15 +214,15 @@ export class KeyEncryption {
     if (sealedWith === null) return privateKey;
     if (!this.#key) {
       throw new StartError(
-        `The signing keys in the database are sealed with a master key (${sealedWith}), but none is set. Set ESPALIER_MASTER_KEY_FILE. ${ifLost}`,
+        `The signing keys in the database are sealed with a master key (${sealedWith}), but none is set. Set ESPALIER_MASTER_KEY_FILE. ${masterKeyHelp}`,
       );
     }
-    const opened = sealedWith === this.id ? decryptBytes(privateKey, this.#key, id) : undefined;
-    if (opened) return opened;
+    const decryptedKey = sealedWith === this.id ? decryptBytes(privateKey, this.#key, id) : undefined;
+    if (decryptedKey) return decryptedKey;
     throw new StartError(
       sealedWith === this.id
-        ? `The signing key ${id} in the database was changed or damaged: its seal is broken. Retire it: espalier keys retire ${id}`
-        : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the one that is set (${this.id}). Set the master key that it was sealed with. ${ifLost}`,
+        ? `The signing key ${id} in the database was changed or damaged: its seal is broken. To retire the key, run 'espalier keys retire ${id}'.`
+        : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the current one (${this.id}). Set the master key with which it was sealed. ${masterKeyHelp}`,
     );
   }
 }

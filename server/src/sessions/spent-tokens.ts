@@ -38,19 +38,25 @@ export const countReplays = sql<Replays>`
     replay_address = ${'address'}, replay_agent = ${'agent'}
   where digest = ${'digest'}`;
 
-const find = sql<{ digest: Uint8Array }, SpentToken>`
+const findSpentToken = sql<{ digest: Uint8Array }, SpentToken>`
   select session_id as "sessionId", user_id as "userId", spent_at as "spentAt", sealed_successor as "successor", revoked_at as "revokedAt"
   from spent_refresh_tokens join sessions on sessions.id = session_id where digest = ${'digest'}`;
 
-const pruning = (change: Statement, condition: Statement) =>
+const pruneStatementsFor = (change: Statement, condition: Statement) =>
   pruneStatements<{ bound: number }>(change, sql`digest`, sql`from spent_refresh_tokens where ${condition}`);
-const erase = sql`update spent_refresh_tokens set sealed_successor = null`;
-const spentBefore = pruning(sql`delete from spent_refresh_tokens`, sql`spent_at < ${'bound'}`);
-const successorBefore = pruning(erase, sql`spent_at < ${'bound'} and sealed_successor is not null`);
-const successorAfter = pruning(erase, sql`spent_at > ${'bound'} and sealed_successor is not null`);
+const eraseSuccessor = sql`update spent_refresh_tokens set sealed_successor = null`;
+const spentBefore = pruneStatementsFor(sql`delete from spent_refresh_tokens`, sql`spent_at < ${'bound'}`);
+const successorBefore = pruneStatementsFor(
+  eraseSuccessor,
+  sql`spent_at < ${'bound'} and sealed_successor is not null`,
+);
+const successorAfter = pruneStatementsFor(
+  eraseSuccessor,
+  sql`spent_at > ${'bound'} and sealed_successor is not null`,
+);
 
 export function findSpent(reader: Reader, digest: Uint8Array): PromiseOrValue<SpentToken | undefined> {
-  return reader.get(find, { digest });
+  return reader.get(findSpentToken, { digest });
 }
 
 /** Deletes tokens that were spent long ago and erases expired successors, in small batches. */
@@ -60,8 +66,8 @@ export async function pruneSpentTokens(database: Database, now: number, retrySec
   const retryMs = retrySeconds * 1000;
   await prune(spentBefore, now - spentTokenRetentionMs);
   await prune(successorBefore, now - retryMs);
-  // After the clock was set back, a successor must not become available again when the clock reaches its time once
-  // more. A time up to `retryMs` in the future may come from a node whose clock is ahead.
+  // After the clock was set back, a successor must not become available again when the clock reaches its time a second
+  // time. A time up to `retryMs` in the future may come from a node whose clock is ahead.
   await prune(successorAfter, now + retryMs);
 }
 

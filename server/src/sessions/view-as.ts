@@ -27,7 +27,8 @@ interface Claims {
   readonly num: number;
 }
 
-interface StoredView extends View {
+/** The content of a view token. */
+interface TokenView extends View {
   readonly byUserId: string;
   readonly sessionId: string;
 }
@@ -38,15 +39,15 @@ interface ViewTokenOptions extends TokenServices {
 
 export class ViewTokens {
   readonly #options: ViewTokenOptions;
-  readonly #tokens: SignedTokens<Claims, StoredView>;
+  readonly #tokens: SignedTokens<Claims, TokenView>;
   /** By user id: the latest entry that ends the views of this user or by this user. */
   readonly #endedAt = new Map<string, Pick<JournalEntry, 'number' | 'at'>>();
-  /** Entries up to this number may have ended views, but were not received. */
+  /** Entries up to this number were not received and may have ended views. */
   #unknownUpTo = 0;
 
   constructor(options: ViewTokenOptions) {
     this.#options = options;
-    this.#tokens = new SignedTokens<Claims, StoredView>({
+    this.#tokens = new SignedTokens<Claims, TokenView>({
       ...options,
       type: 'view+jwt',
       maxLifetimeMs: viewMs,
@@ -74,9 +75,9 @@ export class ViewTokens {
     if (!stored || !isOwn)
       throw new Refusal('INVALID_VIEW_TOKEN', 'The view token is not valid in this session.');
     const { userId, number, expiresAt } = stored;
-    const viewing = { ...viewer, view: { userId, number, expiresAt } };
-    if (this.hasEnded(viewing)) throw viewEnded();
-    return viewing;
+    const viewerWithView = { ...viewer, view: { userId, number, expiresAt } };
+    if (this.hasEnded(viewerWithView)) throw viewEnded();
+    return viewerWithView;
   }
 
   /**

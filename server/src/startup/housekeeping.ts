@@ -19,8 +19,8 @@ const retryWriteEveryMs = 60_000;
 export class Housekeeping {
   readonly #services: Services;
   readonly #tasks: readonly (() => Promise<unknown>)[];
-  /** Each stops one timer. */
-  #stops: readonly (() => Promise<void>)[] = [];
+  /** Each function stops one timer. */
+  #stopTimers: readonly (() => Promise<void>)[] = [];
 
   constructor(services: Services) {
     const { database, clock, settings, sessions } = services;
@@ -39,7 +39,7 @@ export class Housekeeping {
   /** Starts the timers. */
   start(): void {
     const { database, log, keys, isReady, backups, onKeysError } = this.#services;
-    this.#stops = [
+    this.#stopTimers = [
       repeat(
         () => runAll(this.#tasks),
         housekeepingEveryMs,
@@ -82,7 +82,7 @@ export class Housekeeping {
 
   /** Stops the timers and waits for running tasks. */
   async stop(): Promise<void> {
-    await Promise.all(this.#stops.map((stop) => stop()));
+    await Promise.all(this.#stopTimers.map((stop) => stop()));
   }
 }
 

@@ -6,7 +6,7 @@ import { generatePassword, type Passwords } from '../accounts/passwords.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
 import { readInstallationValue, insertInstallationValue } from '../database/installation-values.ts';
-import { plantDemoTree } from '../folders/import/demo-tree.ts';
+import { createDemoTree } from '../folders/import/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/new-folder-rows.ts';
 import { runChange } from '../journal/journal.ts';
 import { ensureSigningKey } from '../sessions/manage-signing-keys.ts';
@@ -29,12 +29,12 @@ export interface NewAdministrator {
 
 const rootName = 'Root';
 const unfinishedCopy =
-  'The database contains an unfinished copy of an installation. Run the same espalier copy again to continue the copy.';
+  "The database contains an unfinished copy of an installation. To continue the copy, run the same 'espalier copy' command again.";
 
-/** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator, if it created one. */
+/** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator if this call created one. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, encryption, now, settings } = options;
-  const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
+  const candidate = (await hasUsers(database)) ? undefined : await prepareAdministrator(options);
   return runChange(database, async (transaction) => {
     await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Checked after the issuer is stored: a copy that starts at the same time also stores it, so one waits for the other.
@@ -43,20 +43,20 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     await ensureSigningKey(transaction, { encryption, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
-    if (settings.demo) await plantDemoTree(transaction, now);
+    if (settings.demo) await createDemoTree(transaction, now);
     if (!candidate || (await hasUsers(transaction))) return undefined;
     await createUser(transaction, { ...candidate, isAdministrator: true }, { byUserId: null, now });
     return candidate;
   });
 }
 
-export async function storedIssuer(database: Database): Promise<string> {
+export async function readStoredIssuer(database: Database): Promise<string> {
   const issuer = await readInstallationValue(database, 'issuer');
   if (!issuer) throw new Error('The installation has no issuer.');
   return issuer;
 }
 
-async function administrator({ passwords, settings }: FirstStartOptions) {
+async function prepareAdministrator({ passwords, settings }: FirstStartOptions) {
   const username = toAccountName(settings.adminUsername);
   if (!username) {
     throw new StartError('ESPALIER_ADMIN_USERNAME must have 1 to 128 characters and no control characters.');

@@ -1,4 +1,4 @@
-/** Creates the services of a server from bottom to top: accounts, journal, sessions, health and graph. */
+/** Creates the services of a server, each after the services it needs: accounts, journal, sessions, health, GraphQL. */
 
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
@@ -28,7 +28,7 @@ import { LoginThrottle } from '../sessions/login-throttle.ts';
 import { RevocationCache } from '../sessions/revocation.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { ViewTokens } from '../sessions/view-as.ts';
-import { prepareInstallation, storedIssuer, type NewAdministrator } from './installation.ts';
+import { prepareInstallation, readStoredIssuer, type NewAdministrator } from './installation.ts';
 import type { ServerTracing } from './telemetry.ts';
 
 export interface ServiceOptions {
@@ -55,7 +55,7 @@ export interface ClusterWorker {
   readonly count: number;
   /** Whether no other worker of this cluster listens on the port yet. */
   readonly isFirst: boolean;
-  /** All workers share one login queue and one limit of password hashes at a time. */
+  /** All workers share the login queues and one limit on concurrent password hashes. */
   readonly attemptQueues: SharedAttemptQueues;
   readonly hashingSemaphore: Semaphore;
   readonly connections: RemoteConnections;
@@ -65,7 +65,7 @@ export interface ClusterWorker {
   readonly onSamplesRequested: (read: () => Promise<Samples>) => void;
 }
 
-/** The parts that exist before the services. */
+/** The objects that exist before the services. */
 export interface ServerBase extends ServiceOptions {
   readonly database: Database;
   /** Undefined on PostgreSQL. */
@@ -104,7 +104,7 @@ async function createCoreServices(base: ServerBase) {
   const encryption = new KeyEncryption(settings.masterKey);
   const created = await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
   if (created) base.onNewAdministrator?.(created);
-  const installation = await storedIssuer(database);
+  const installation = await readStoredIssuer(database);
   const logOutage = createOutageLog(log, clock);
   const onKeysError = (err: unknown) =>
     logOutage(

@@ -9,7 +9,7 @@ export interface StopSignal {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** Resolves with the first signal. */
-  readonly requested: Promise<NodeJS.Signals>;
+  readonly whenRequested: Promise<NodeJS.Signals>;
 }
 
 /**
@@ -35,7 +35,7 @@ export function catchStopSignals(): StopSignal {
       requested.resolve(name);
     });
   }
-  return { signal, requested: requested.promise };
+  return { signal, whenRequested: requested.promise };
 }
 
 /** An unexpected error leaves the process in an unknown state. A supervisor restarts it. */

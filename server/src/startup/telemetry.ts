@@ -18,7 +18,7 @@ interface TelemetryOptions {
   };
 }
 
-/** Creates the metrics. They have no sources yet. */
+/** Creates the metrics, without sources. */
 export async function loadMetrics({ metricsPort, basePath }: Settings): Promise<Metrics | undefined> {
   if (metricsPort === undefined) return undefined;
   const { Metrics } = await import('../observability/metrics.ts');

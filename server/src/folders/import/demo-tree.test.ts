@@ -8,7 +8,7 @@ import { Ancestry } from '../../access/ancestry.ts';
 import { runChange } from '../../journal/journal.ts';
 import { addChildren } from '../change-rules.ts';
 import { readChildren } from '../children/children.ts';
-import { plantDemoTree } from './demo-tree.ts';
+import { createDemoTree } from './demo-tree.ts';
 import { ensureRoot, insertRow, newRow } from '../new-folder-rows.ts';
 import { readRoot, viewTree, type Folder, type TreeView } from '../tree-view.ts';
 
@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
       await stored.remove();
     });
 
-    const plant = () => runChange(database, (transaction) => plantDemoTree(transaction, now));
+    const plant = () => runChange(database, (transaction) => createDemoTree(transaction, now));
 
     test('has at least three levels and two hundred folders', async () => {
       await plant();
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
 
     test('leaves no folder behind when its creation is rolled back', async () => {
       const failing = runChange(database, async (transaction) => {
-        await plantDemoTree(transaction, now);
+        await createDemoTree(transaction, now);
         throw new Error('on purpose');
       });
       await assert.rejects(failing, /on purpose/);

@@ -16,7 +16,7 @@ const findEmptyRoot = sql<object, { id: string; name: string; version: number }>
   select id, name, version from folders where parent_id is null and detached_at is null and child_count = 0`;
 
 /** Does nothing if the tree already has folders. */
-export async function plantDemoTree(transaction: Transaction, now: number): Promise<void> {
+export async function createDemoTree(transaction: Transaction, now: number): Promise<void> {
   const root = await transaction.get(findEmptyRoot, {});
   if (!root) return;
   const tree = toTree(demoTree);

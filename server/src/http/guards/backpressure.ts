@@ -4,7 +4,7 @@
  */
 
 import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import { abandoned } from '../../refusal.ts';
+import { clientGone } from '../../refusal.ts';
 import { UsageByUser } from './usage-by-user.ts';
 
 /** The limit for a connection. Beyond it, the client has to read before another response is computed. */
@@ -169,7 +169,7 @@ export class ConnectionBackpressure {
 
   /** Waits until a response may start. Rejects if the signal is aborted before. */
   waitToStart(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(abandoned());
+    if (signal.aborted) return Promise.reject(clientGone());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const start = () => {
       signal.removeEventListener('abort', cancel);
@@ -178,7 +178,7 @@ export class ConnectionBackpressure {
     };
     const cancel = () => {
       this.#waiting.delete(start);
-      reject(abandoned());
+      reject(clientGone());
     };
     this.#waiting.add(start);
     signal.addEventListener('abort', cancel, { once: true });

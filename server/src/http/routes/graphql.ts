@@ -6,7 +6,7 @@ import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { ExecutionOptions, GraphResult } from '../../graph/graph.ts';
-import { abandoned, Refusal } from '../../refusal.ts';
+import { clientGone, Refusal } from '../../refusal.ts';
 import { cachedBearer, viewTokenOf } from '../request-context.ts';
 import { onFinished } from '../tcp-connections.ts';
 import { ResponseSlot } from '../guards/backpressure.ts';
@@ -105,7 +105,7 @@ class GraphRoute {
     const body = bodyOf(request);
     if (!body || body.length <= smallBodyBytes) return this.#bodies.read(request);
     return this.#services.graph.scheduleRead(request.viewer!, () => {
-      if (request.socket.destroyed) throw abandoned();
+      if (request.socket.destroyed) throw clientGone();
       return this.#bodies.read(request);
     });
   }
@@ -119,7 +119,7 @@ class GraphRoute {
       idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
       checkBeforeStart: () => {
         // Node closes only the first response of a connection with pipelined requests.
-        if (socket.destroyed) throw abandoned();
+        if (socket.destroyed) throw clientGone();
         this.#services.admission.checkStart(userId);
       },
       signal: abortOnClose(response),

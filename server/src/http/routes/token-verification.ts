@@ -5,7 +5,7 @@ import { endpoints, type IntrospectionResponse, type KeySet } from '@espalier/co
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
-import { publicKeysHoldSeconds, type SigningKey } from '../../sessions/signing-keys.ts';
+import { publicKeysCacheSeconds, type SigningKey } from '../../sessions/signing-keys.ts';
 import type { HttpServices } from '../http-services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
@@ -20,7 +20,7 @@ export function addKeySet(app: FastifyInstance, { keys }: HttpServices): void {
       body = JSON.stringify(toKeySet(listed));
       entityTag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     }
-    reply.header('cache-control', `public, max-age=${publicKeysHoldSeconds}`).header('etag', entityTag);
+    reply.header('cache-control', `public, max-age=${publicKeysCacheSeconds}`).header('etag', entityTag);
     if (headers['if-none-match']?.includes(entityTag)) return reply.code(304).send();
     return reply.header('content-type', 'application/json; charset=utf-8').send(body);
   });
