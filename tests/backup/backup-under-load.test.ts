@@ -15,7 +15,7 @@ import { databaseFolder } from '../runner/database-folder.ts';
 import { sqlite } from '../support/databases.ts';
 import { runEspalier } from '../support/espalier-command.ts';
 import type { Entry } from '../many-nodes/chaos/journal-replay.ts';
-import { checkStored, readJournal, type StoredCluster } from '../many-nodes/chaos/stored-state.ts';
+import { checkStoredState, readJournal, type StoredCluster } from '../many-nodes/chaos/stored-state.ts';
 import { Tally } from '../many-nodes/chaos/tally.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Writers } from './writers.ts';
@@ -118,5 +118,5 @@ function storedAt(url: string): StoredCluster {
 
 async function compare(url: string, entries: readonly Entry[]): Promise<void> {
   const tally = new Tally((text) => assert.fail(text));
-  await checkStored(storedAt(url), entries, tally);
+  await checkStoredState(storedAt(url), entries, tally);
 }

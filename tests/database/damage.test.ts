@@ -16,7 +16,7 @@ import { problemOf, Testbed } from '../support/testbed.ts';
 const exportAll = '{exportFolders{path description}}';
 
 for (const kind of databaseKinds) {
-  describe(`damage at run time on ${kind.name}`, () => {
+  describe(`a node whose database is damaged at run time on ${kind.name}`, () => {
     let testbed: Testbed;
     let graph: GraphTestbed;
     beforeEach(async () => {
@@ -30,9 +30,9 @@ for (const kind of databaseKinds) {
     /** Executes a statement outside the server. */
     async function execute(statement: string): Promise<void> {
       if (kind === sqlite) {
-        const other = new BetterSqlite(testbed.database.url.slice('sqlite:'.length));
-        other.exec(statement);
-        other.close();
+        const connection = new BetterSqlite(testbed.database.url.slice('sqlite:'.length));
+        connection.exec(statement);
+        connection.close();
         return;
       }
       const client = new pg.Client(testbed.database.url);
@@ -56,8 +56,8 @@ for (const kind of databaseKinds) {
       const scrape = await Scrape.of(testbed.metricsUrl!);
       assert.equal(scrape.number('espalier_ready'), 0);
       assert.equal(scrape.number('espalier_check_ok', { check: 'database' }), 0);
-      const logged = testbed.logLines.filter((line) => /"level":50.* is damaged: /.test(line));
-      assert.equal(logged.length, 1);
+      const errorLines = testbed.logLines.filter((line) => /"level":50.* is damaged: /.test(line));
+      assert.equal(errorLines.length, 1);
       assert.equal((await testbed.send('GET', '/livez')).status, 200);
     }
 
@@ -69,29 +69,29 @@ for (const kind of databaseKinds) {
     });
 
     if (kind === sqlite) {
-      const overwrite = (name: string, page: Buffer) => {
+      const overwritePage = (name: string, page: Buffer) => {
         const file = testbed.database.url.slice('sqlite:'.length);
-        const other = new BetterSqlite(file);
-        const find = other.prepare('select rootpage from sqlite_schema where name = ?').pluck();
-        const number = find.get(name) as number;
-        other.pragma('wal_checkpoint(truncate)');
-        other.close();
+        const connection = new BetterSqlite(file);
+        const selectPage = connection.prepare('select rootpage from sqlite_schema where name = ?').pluck();
+        const number = selectPage.get(name) as number;
+        connection.pragma('wal_checkpoint(truncate)');
+        connection.close();
         const descriptor = openSync(file, 'r+');
         writeSync(descriptor, page, 0, page.length, (number - 1) * page.length);
         closeSync(descriptor);
       };
 
-      test('refuses an export if a page of the index wrongly looks empty', async () => {
+      test('refuses an export if an index page wrongly looks empty', async () => {
         // An index leaf page without cells: https://www.sqlite.org/fileformat2.html#b_tree_pages
-        const empty = Buffer.alloc(4096);
-        empty.set([10, 0, 0, 0, 0, 0x10, 0]);
-        overwrite('folders_in_order', empty);
+        const emptyPage = Buffer.alloc(4096);
+        emptyPage.set([10, 0, 0, 0, 0, 0x10, 0]);
+        overwritePage('folders_in_order', emptyPage);
         await assertUnavailable(exportAll);
         await assertNotReady();
       });
 
-      test('makes the node not ready if a page cannot be read', async () => {
-        overwrite('folders_in_order', Buffer.alloc(4096, 0xa5));
+      test('becomes not ready if a page cannot be read', async () => {
+        overwritePage('folders_in_order', Buffer.alloc(4096, 0xa5));
         await assertUnavailable(exportAll);
         await assertNotReady();
       });
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
 
     if (kind === postgres)
       for (const code of ['XX001', 'XX002'])
-        test(`makes the node not ready if PostgreSQL reports ${code}`, async () => {
+        test(`becomes not ready if PostgreSQL reports ${code}`, async () => {
           await execute(`create function damaged() returns trigger language plpgsql as
             $$ begin raise exception 'invalid page in block 7' using errcode = '${code}'; end $$;
             create trigger damaged before insert on folders execute function damaged()`);

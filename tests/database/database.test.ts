@@ -18,11 +18,11 @@ const selectIds = sql<object, { id: string }>`select id from books order by id`;
 
 for (const kind of databaseKinds) {
   describe(`a database on ${kind.name}`, () => {
-    let stored: TestDatabase;
+    let testDatabase: TestDatabase;
     let database: Database;
     before(async () => {
-      stored = await kind.create();
-      database = await openWithoutMigrating(stored.url);
+      testDatabase = await kind.create();
+      database = await openWithoutMigrating(testDatabase.url);
       const { text, tableEnd } = database.dialect;
       await database.transaction((t) =>
         t.define(`create table books (id ${text} primary key, shelf ${text} not null) ${tableEnd}`),
@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
     beforeEach(() => database.transaction((t) => t.define('delete from books')));
     after(async () => {
       await database.close();
-      await stored.remove();
+      await testDatabase.remove();
     });
 
     const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
@@ -55,16 +55,16 @@ for (const kind of databaseKinds) {
 
     test('serves any number of snapshots, even after other snapshots threw', async () => {
       await add('a');
-      const broken = new Error('broken');
-      const many = Array.from({ length: 100 }, (_, index) =>
+      const failure = new Error('broken');
+      const snapshots = Array.from({ length: 100 }, (_, index) =>
         database.snapshot(async (reader) => {
           await setImmediate();
-          if (index % 2 === 0) throw broken;
+          if (index % 2 === 0) throw failure;
           return ids(reader);
         }),
       );
-      for (const [index, outcome] of (await Promise.allSettled(many)).entries()) {
-        if (outcome.status === 'rejected') assert.equal(outcome.reason, broken);
+      for (const [index, outcome] of (await Promise.allSettled(snapshots)).entries()) {
+        if (outcome.status === 'rejected') assert.equal(outcome.reason, failure);
         else assert.deepEqual(outcome.value, ['a']);
         assert.equal(outcome.status, index % 2 === 0 ? 'rejected' : 'fulfilled');
       }
@@ -73,18 +73,18 @@ for (const kind of databaseKinds) {
     });
 
     test('rolls back a transaction if its work throws, immediately or later', async () => {
-      const broken = new Error('broken');
-      const immediate = database.transaction((t) => {
+      const failure = new Error('broken');
+      const immediateFailure = database.transaction((t) => {
         void t.run(insert, { id: 'a', shelf: 'A' });
-        throw broken;
+        throw failure;
       });
-      await assert.rejects(immediate, broken);
-      const later = database.transaction(async (t) => {
+      await assert.rejects(immediateFailure, failure);
+      const laterFailure = database.transaction(async (t) => {
         await t.run(insert, { id: 'b', shelf: 'A' });
         await setImmediate();
-        throw broken;
+        throw failure;
       });
-      await assert.rejects(later, broken);
+      await assert.rejects(laterFailure, failure);
       assert.deepEqual(await ids(), []);
       await add('c');
       assert.deepEqual(await ids(), ['c']);
@@ -101,22 +101,22 @@ for (const kind of databaseKinds) {
     });
 
     test('reads a list parameter as a table of its values in order', async () => {
-      const listed = sql<
+      const selectWords = sql<
         { words: string[] },
         object
       >`select position, value from ${list('words', 'texts')} order by position`;
       const words = ['b', 'a', 'b', `it's "quoted"`, ''];
       assert.deepEqual(
-        await database.all(listed, { words }),
+        await database.all(selectWords, { words }),
         words.map((value, position) => ({ position, value })),
       );
-      assert.deepEqual(await database.all(listed, { words: [] }), []);
+      assert.deepEqual(await database.all(selectWords, { words: [] }), []);
     });
 
-    test('applies order and limit to the list of each id', async () => {
+    test('applies the order and the limit to each list of a query for several lists', async () => {
       const id = (digit: string) => `00000000-0000-4000-8000-00000000000${digit}`;
       const { id: type, tableEnd } = database.dialect;
-      const put = sql<{ id: string; bookId: string }>`
+      const insertLeaf = sql<{ id: string; bookId: string }>`
         insert into leaves (id, book_id) values (${'id'}, ${'bookId'})`;
       await database.transaction(async (t) => {
         await t.define(`create table leaves (id ${type} primary key, book_id ${type} not null) ${tableEnd}`);
@@ -124,42 +124,42 @@ for (const kind of databaseKinds) {
           id: id(leaf!),
           bookId: id(book!),
         }));
-        await t.runEach(put, leaves);
+        await t.runEach(insertLeaf, leaves);
       });
-      const which = {
+      const leavesOfBook = {
         table: 'leaves',
         where: sql`book_id = each.value and id > ${'after'}`,
         orderBy: sql`leaves.id desc`,
       };
-      type Chosen = ListOfEach<string[]>;
-      const chosen = sql<{ books: string[]; after: string; limit: number }, Chosen>`
-        ${listForEach('books', { ...which, columns: ['leaves.id'], limit: sql`${'limit'}` })}`;
-      const choose = async (books: string, after: string, limit: number) => {
-        const lists = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
+      type LeafList = ListOfEach<string[]>;
+      const selectLists = sql<{ books: string[]; after: string; limit: number }, LeafList>`
+        ${listForEach('books', { ...leavesOfBook, columns: ['leaves.id'], limit: sql`${'limit'}` })}`;
+      const readLists = async (books: string, after: string, limit: number) => {
+        const lists = await database.all(selectLists, { books: [...books].map(id), after: id(after), limit });
         const inOrder = lists.toSorted((one, other) => one.position - other.position);
         return inOrder.map(({ list }) => list.map(([each]) => each!.at(-1)).join('')).join();
       };
-      assert.equal(await choose('ab', '0', 2), '32,4');
-      assert.equal(await choose('acf', '1', 9), '32,5,');
-      assert.equal(await choose('', '0', 9), '');
-      const passing = sql<{ books: string[]; after: string; skip: number }, Chosen>`
+      assert.equal(await readLists('ab', '0', 2), '32,4');
+      assert.equal(await readLists('acf', '1', 9), '32,5,');
+      assert.equal(await readLists('', '0', 9), '');
+      const selectAfterSkip = sql<{ books: string[]; after: string; skip: number }, LeafList>`
         ${listForEach('books', {
-          ...which,
+          ...leavesOfBook,
           columns: ['leaves.book_id', 'leaves.id'],
           limit: sql`9 offset ${'skip'}`,
           skipsMany: true,
         })}`;
-      const [passed] = await database.all(passing, { books: [id('a')], after: id('0'), skip: 1 });
-      assert.deepEqual(passed!.list, [
+      const [row] = await database.all(selectAfterSkip, { books: [id('a')], after: id('0'), skip: 1 });
+      assert.deepEqual(row!.list, [
         [id('a'), id('2')],
         [id('a'), id('1')],
       ]);
-      const listed = sql<{ ids: string[] }, { id: string }>`
+      const selectExisting = sql<{ ids: string[] }, { id: string }>`
         select id from leaves where id in (select value from ${list('ids')})`;
-      assert.deepEqual(await database.all(listed, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);
+      assert.deepEqual(await database.all(selectExisting, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);
     });
 
-    test('reads one state in a short snapshot and in the open snapshot of a response', async () => {
+    test('reads one state in a short snapshot and in an open snapshot', async () => {
       await add('a');
       await database.shortSnapshot(async (reader) => {
         assert.deepEqual(await ids(reader), ['a']);
@@ -175,8 +175,8 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await ids(), ['a', 'b', 'c']);
     });
 
-    test('rolls back a transaction with a failed statement, even if its work continues', async () => {
-      const twice = (swallow: boolean) =>
+    test('rolls back a transaction with a failed statement, even if its work ignores the error', async () => {
+      const insertTwice = (swallow: boolean) =>
         database.transaction(async (t) => {
           await t.run(insert, { id: 'a', shelf: 'A' });
           try {
@@ -185,10 +185,10 @@ for (const kind of databaseKinds) {
             if (!swallow) throw error;
           }
         });
-      await assert.rejects(twice(false), (error: Error) => error.name !== 'Refusal');
+      await assert.rejects(insertTwice(false), (error: Error) => error.name !== 'Refusal');
       assert.deepEqual(await ids(), []);
       // SQLite rolls back only the statement and may commit the rest. The rows must match the outcome of the transaction.
-      const outcome = await twice(true).then(
+      const outcome = await insertTwice(true).then(
         () => ['a'],
         () => [],
       );
@@ -196,11 +196,11 @@ for (const kind of databaseKinds) {
     });
 
     test('runs a statement once for each of many parameters, in order', async () => {
-      const each = Array.from({ length: 333 }, (_, index) => ({ id: `${1000 + index}`, shelf: 'A' }));
-      await database.transaction((t) => t.runEach(insert, each));
+      const books = Array.from({ length: 333 }, (_, index) => ({ id: `${1000 + index}`, shelf: 'A' }));
+      await database.transaction((t) => t.runEach(insert, books));
       assert.deepEqual(
         await ids(),
-        each.map(({ id }) => id),
+        books.map(({ id }) => id),
       );
       const move = sql<{ id: string; shelf: string }>`update books set shelf = ${'shelf'} where id = ${'id'}`;
       await database.transaction((t) =>
@@ -212,7 +212,7 @@ for (const kind of databaseKinds) {
       const shelf = sql<object, { shelf: string }>`select shelf from books where id = '1000'`;
       assert.equal((await database.get(shelf, {}))!.shelf, 'C');
       await assert.rejects(
-        async () => database.transaction((t) => t.runEach(insert, [{ id: 'new', shelf: 'A' }, each[7]!])),
+        async () => database.transaction((t) => t.runEach(insert, [{ id: 'new', shelf: 'A' }, books[7]!])),
         (error: Error) => error.name !== 'Refusal',
       );
       assert.equal((await ids()).includes('new'), false);
@@ -230,18 +230,18 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await ids(), ['a', 'b', 'c']);
     });
 
-    test('fails with the given error when a queued statement changes no row, and writes nothing', async () => {
-      const missing = new Error('There is no such shelf.');
+    test('rejects a change with its own error if a queued statement changes no row', async () => {
+      const failure = new Error('There is no such shelf.');
       const change = database.change(async (t) => {
         t.queue(insert, { id: 'a', shelf: 'A' });
-        t.queue(moveToShelf, { from: 'B', to: 'C' }, () => missing);
+        t.queue(moveToShelf, { from: 'B', to: 'C' }, () => failure);
         await setImmediate();
       });
-      await assert.rejects(change, missing);
+      await assert.rejects(change, failure);
       assert.deepEqual(await ids(), []);
     });
 
-    test('fails when a queued statement fails, and writes nothing', async () => {
+    test('rejects a change and writes nothing if a queued statement fails', async () => {
       await add('a');
       const change = database.change((t) => {
         t.queue(insert, { id: 'b', shelf: 'A' });
@@ -253,26 +253,26 @@ for (const kind of databaseKinds) {
 
     test('keeps the notes of a shared transaction until one of its changes is rolled back', async () => {
       const note = Symbol('note');
-      const broken = new Error('broken');
-      const seen: unknown[] = [];
-      const noting = (value: number, error?: Error) =>
+      const failure = new Error('broken');
+      const values: unknown[] = [];
+      const setNote = (value: number, error?: Error) =>
         database.change(async (t) => {
-          seen.push(t.notes.get(note));
+          values.push(t.notes.get(note));
           t.notes.set(note, value);
           await t.all(selectIds, {});
           if (error) throw error;
         });
-      await Promise.allSettled([noting(1), noting(2), noting(3, broken), noting(4)]);
-      assert.deepEqual(seen, [undefined, 1, 2, undefined]);
-      await noting(5);
-      assert.equal(seen.at(-1), undefined);
+      await Promise.allSettled([setNote(1), setNote(2), setNote(3, failure), setNote(4)]);
+      assert.deepEqual(values, [undefined, 1, 2, undefined]);
+      await setNote(5);
+      assert.equal(values.at(-1), undefined);
     });
 
     test('runs exclusive transactions one at a time', async () => {
       const steps: string[] = [];
-      const other = await openWithoutMigrating(stored.url);
-      const run = (on: Database, name: string) =>
-        on.exclusive(async (t) => {
+      const other = await openWithoutMigrating(testDatabase.url);
+      const run = (connection: Database, name: string) =>
+        connection.exclusive(async (t) => {
           steps.push(`${name} begins`);
           await t.run(insert, { id: name, shelf: 'A' });
           for (let round = 0; round < 20; round++) await setImmediate();
@@ -286,26 +286,26 @@ for (const kind of databaseKinds) {
       assert.equal(steps.length, 6);
     });
 
-    test('wakes watchers in this and other processes after an announced commit', async () => {
-      const other = await openWithoutMigrating(stored.url);
-      let seenElsewhere: string[] = [];
-      const elsewhere = new Promise<void>((resolve) => {
+    test('notifies this and other processes of an announced commit', async () => {
+      const other = await openWithoutMigrating(testDatabase.url);
+      let idsInOther: string[] = [];
+      const otherIsNotified = new Promise<void>((resolve) => {
         other.onCommit(() => {
           void ids(other).then((seen) => {
-            seenElsewhere = seen;
+            idsInOther = seen;
             if (seen.includes('a')) resolve();
           });
         });
       });
-      let seenHere: Promise<string[]> | undefined;
-      database.onCommit(() => void (seenHere = ids()));
+      let idsInThis: Promise<string[]> | undefined;
+      database.onCommit(() => void (idsInThis = ids()));
       await database.transaction(async (t) => {
         await t.run(insert, { id: 'a', shelf: 'A' });
         t.announce();
       });
-      assert.deepEqual(await seenHere, ['a']);
-      await elsewhere;
-      assert.deepEqual(seenElsewhere, ['a']);
+      assert.deepEqual(await idsInThis, ['a']);
+      await otherIsNotified;
+      assert.deepEqual(idsInOther, ['a']);
       await other.close();
     });
 
@@ -331,15 +331,15 @@ describe('a PostgreSQL database with small tables', () => {
   >`explain select id from books where id = ${'id'}`;
 
   test('plans to use an index, because plans stay cached while tables grow', async () => {
-    const stored = await postgres!.create();
-    const database = await openWithoutMigrating(stored.url);
+    const testDatabase = await postgres!.create();
+    const database = await openWithoutMigrating(testDatabase.url);
     try {
       await database.transaction((t) => t.define('create table books (id text primary key)'));
       const plan = (await database.all(explain, { id: 'a' })).map((row) => row['QUERY PLAN']).join(' ');
       assert.match(plan, /books_pkey/);
     } finally {
       await database.close();
-      await stored.remove();
+      await testDatabase.remove();
     }
   });
 });

@@ -46,9 +46,9 @@ describe('a file size limit on SQLite', () => {
     );
   });
 
-  test('is reported in every place when an import reaches it, until it is raised', async (t) => {
-    const prepared = await NodeProcess.start({ databaseUrl: database.url });
-    assert.ok(await prepared.stop());
+  test('is reported by probe, metrics, log and doctor after an import reaches it', async (t) => {
+    const firstNode = await NodeProcess.start({ databaseUrl: database.url });
+    assert.ok(await firstNode.stop());
     const metricsPort = await findFreePort();
     const node = await NodeProcess.start({
       databaseUrl: database.url,
@@ -68,9 +68,9 @@ describe('a file size limit on SQLite', () => {
         },
         authToken,
       );
-    const refused = await importAll();
-    assert.equal(refused.status, 503);
-    assert.ok(refused.text.includes(summary), refused.text);
+    const response = await importAll();
+    assert.equal(response.status, 503);
+    assert.ok(response.text.includes(summary), response.text);
     const probe = async () => {
       const answer = await fetch(`${node.url}/readyz?verbose`);
       assert.equal(answer.status, 200);
@@ -93,8 +93,8 @@ describe('a file size limit on SQLite', () => {
 
     execFileSync('prlimit', ['--pid', String(node.pid), '--fsize=unlimited:']);
     assert.equal((await importAll()).status, 200);
-    const { checks: fine, reasons: none } = await probe();
-    assert.deepEqual([fine!['writes'], none], ['ok', undefined]);
+    const { checks: laterChecks, reasons: laterReasons } = await probe();
+    assert.deepEqual([laterChecks!['writes'], laterReasons], ['ok', undefined]);
     assert.ok(await node.stop());
   });
 });

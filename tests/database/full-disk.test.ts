@@ -27,14 +27,14 @@ const fullDisks: Readonly<Record<DatabaseKind['name'], FullDisk>> = {
     reason: 'file_size_limit',
   },
   PostgreSQL: {
-    whileFull: whileTablesRefuse,
+    whileFull: whileTablesRefuseWrites,
     message: 'The disk of the database is full.',
     reason: 'disk_full',
   },
 };
 
 /** Makes each write fail as if PostgreSQL had no space for another page of a table. */
-async function whileTablesRefuse(url: string, work: () => Promise<void>): Promise<void> {
+async function whileTablesRefuseWrites(url: string, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   const onEachTable = (statement: string) => `do $$ declare name text; begin
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
     const whenFull = (work: () => Promise<void>) => whileFull(testbed.database.url, work);
     const createFolder = (name: string) =>
       testbed.query(mutation('createFolder', 'folder{id}'), admin.authToken, { input: { name } });
-    const names = async () => {
+    const readNames = async () => {
       const answer = await testbed.query('{folder{folders{items{name}}}}', admin.authToken);
       const body = answer.json<GraphBody<{ folder: { folders: { items: { name: string }[] } } }>>();
       return body.data!.folder.folders.items.map(({ name }) => name);
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual({ code, detail }, { code: 'UNAVAILABLE', detail: message });
     };
 
-    test('makes valid and invalid logins, refreshes and logouts fail with 503, and spends no token', async () => {
+    test('makes logins, refreshes and logouts fail with 503, and spends no token', async () => {
       const [one, two, three] = [await testbed.logIn(), await testbed.logIn(), await testbed.logIn()];
       await whenFull(async () => {
         assertUnavailable(await testbed.post('/login', administrator));
@@ -106,10 +106,10 @@ for (const kind of databaseKinds) {
           assert.equal(errors![0]!.extensions.code, 'UNAVAILABLE', answer.text);
           assert.equal(errors![0]!.message, message);
         }
-        assert.deepEqual(await names(), []);
+        assert.deepEqual(await readNames(), []);
       });
       assert.equal((await createFolder('Plans')).status, 200);
-      assert.deepEqual(await names(), ['Plans']);
+      assert.deepEqual(await readNames(), ['Plans']);
     });
 
     test('does not affect reads, verification, open sockets and probes', async () => {
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
       await whenFull(async () => {
         assert.equal((await createFolder('Later')).json<GraphBody<unknown>>().errors?.length, 1);
         assert.equal((await testbed.post('/login/verify', { authToken: admin.authToken })).status, 204);
-        assert.deepEqual(await names(), ['Plans']);
+        assert.deepEqual(await readNames(), ['Plans']);
         socket.start('read', '{folder{name}}');
         assert.deepEqual(await socket.next(), {
           id: 'read',
@@ -146,57 +146,57 @@ for (const kind of databaseKinds) {
         const { checks, reasons } = answer.json<{ checks: Record<string, string>; reasons?: object }>();
         return { writes: checks['writes'], database: checks['database'], reasons };
       };
-      const health = async () => {
+      const readHealth = async () => {
         const answer = await testbed.query('{server{health{name isOk detail}}}', admin.authToken);
         const { data } = answer.json<GraphBody<{ server: { health: HealthCheck[] } }>>();
         return data!.server.health.find(({ name }) => name === 'writes')!;
       };
-      const metrics = async () => {
+      const readMetrics = async () => {
         const scrape = await Scrape.of(testbed.metricsUrl!);
         const failures = scrape.number('espalier_write_failures_total', { reason })!;
         return { isOk: scrape.number('espalier_check_ok', { check: 'writes' }), failures };
       };
-      const logged = (text: string) => testbed.logLines.filter((line) => line.includes(text)).length;
+      const countLogLines = (text: string) => testbed.logLines.filter((line) => line.includes(text)).length;
       await createFolder('Working');
       assert.deepEqual(await probe(), { writes: 'ok', database: 'ok', reasons: undefined });
-      const before = await metrics();
-      const linesBefore = [logged('Changes fail:'), logged('Changes are written again.')];
+      const before = await readMetrics();
+      const linesBefore = [countLogLines('Changes fail:'), countLogLines('Changes are written again.')];
       assert.equal(before.isOk, 1);
       await whenFull(async () => {
         for (let time = 0; time < 2; time++) await createFolder('Failing');
         assert.deepEqual(await probe(), { writes: 'failed', database: 'ok', reasons: { writes: message } });
-        const { isOk, detail } = await health();
+        const { isOk, detail } = await readHealth();
         assert.equal(isOk, false);
         assert.ok(detail.startsWith(`Changes fail: ${message} (`), detail);
       });
-      assert.deepEqual(await metrics(), { isOk: 0, failures: before.failures + 2 });
+      assert.deepEqual(await readMetrics(), { isOk: 0, failures: before.failures + 2 });
       // Neither a read nor a transaction without changed rows proves that writes work.
-      await names();
+      await readNames();
       assert.equal((await probe()).writes, 'failed');
       assert.deepEqual(
-        [logged('Changes fail:'), logged('Changes are written again.')],
+        [countLogLines('Changes fail:'), countLogLines('Changes are written again.')],
         [linesBefore[0]! + 1, linesBefore[1]],
       );
       await createFolder('Working again');
       assert.deepEqual(await probe(), { writes: 'ok', database: 'ok', reasons: undefined });
-      assert.equal((await health()).isOk, true);
-      assert.equal((await metrics()).isOk, 1);
-      assert.equal(logged('Changes are written again.'), linesBefore[1]! + 1);
+      assert.equal((await readHealth()).isOk, true);
+      assert.equal((await readMetrics()).isOk, 1);
+      assert.equal(countLogLines('Changes are written again.'), linesBefore[1]! + 1);
     });
 
     if (kind === sqlite)
       test('leaves no part of a large change that it interrupts', async () => {
-        const log = `${testbed.database.url.slice('sqlite:'.length)}-wal`;
+        const walFile = `${testbed.database.url.slice('sqlite:'.length)}-wal`;
         const folders = Array.from({ length: 3_000 }, (_, index) => ({ name: `Room ${index}` }));
         const importAll = () =>
           testbed.query(mutation('importFolders', 'folderCount'), admin.authToken, {
             input: { tree: [{ name: 'House', folders }] },
           });
-        await withWriteLimit(statSync(log).size + 200_000, async () => {
+        await withWriteLimit(statSync(walFile).size + 200_000, async () => {
           const { errors } = (await importAll()).json<GraphBody<unknown>>();
           assert.equal(errors![0]!.extensions.code, 'UNAVAILABLE');
         });
-        assert.ok(!(await names()).includes('House'));
+        assert.ok(!(await readNames()).includes('House'));
         const { data } = (await importAll()).json<GraphBody<{ importFolders: { folderCount: number } }>>();
         assert.equal(data!.importFolders.folderCount, 3_001);
       });

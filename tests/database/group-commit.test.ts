@@ -21,7 +21,7 @@ const selectEntries = sql<object, { number: number; sessionId: string }>`
 const selectBackend = sql<object, { pid: number }>`select pg_backend_pid() as pid`;
 
 /** A deferred trigger fails when the transaction commits. */
-const failAtCommit = `
+const createFailingTrigger = `
   create function fail_at_commit() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$;
   create constraint trigger fail_at_commit after insert on journal deferrable initially deferred
     for each row when (new.session_id = '00000000-0000-4000-8000-00000000dead') execute function fail_at_commit()`;
@@ -36,41 +36,41 @@ function errorOf(outcome: PromiseSettledResult<unknown> | undefined): Refusal {
 
 for (const kind of databaseKinds) {
   describe(`concurrent changes on ${kind.name}`, () => {
-    let stored: TestDatabase;
+    let testDatabase: TestDatabase;
     let database: Database;
     let commits = 0;
 
     beforeEach(async () => {
-      stored = await kind.create();
-      database = await openDatabase(stored.url, systemClock, {
+      testDatabase = await kind.create();
+      database = await openDatabase(testDatabase.url, systemClock, {
         onDuration: (what) => void (commits += what === 'commit' ? 1 : 0),
       });
     });
     afterEach(async () => {
       await database.close();
-      await stored.remove();
+      await testDatabase.remove();
     });
 
     /** Writes a journal entry with this session id. */
     const write = (transaction: Transaction, sessionId: string) =>
       record(transaction, { kind: 'END_SESSION', now: 1, byUserId: null, sessionId });
 
-    /** Blocks all other changes until the returned function is called, which also resets the count of commits. */
+    /** Blocks all other changes until the returned function is called, which also resets the number of commits. */
     async function holdChanges(): Promise<() => Promise<void>> {
-      const begun = Promise.withResolvers<void>();
-      const gate = Promise.withResolvers<void>();
-      const holding = runChange(
+      const start = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      const longChange = runChange(
         database,
         async () => {
-          begun.resolve();
-          await gate.promise;
+          start.resolve();
+          await end.promise;
         },
         { takesLong: true },
       );
-      await begun.promise;
+      await start.promise;
       return async () => {
-        gate.resolve();
-        await holding;
+        end.resolve();
+        await longChange;
         commits = 0;
       };
     }
@@ -147,58 +147,58 @@ for (const kind of databaseKinds) {
         accessIn: (_, userId) => ({ access: { userId } }),
       });
 
-    test('are applied once for one idempotency key', async () => {
+    test('are applied once if they have the same idempotency key', async () => {
       const changes = createChanges();
       const newUser = { username: 'somebody', passwordHash: '', isAdministrator: false };
       const userId = await runChange(database, (transaction) =>
         createUser(transaction, newUser, { byUserId: null, now: 1 }),
       );
-      const requested = { path: 'a', name: 'count', input: {} };
+      const request = { path: 'a', name: 'count', input: {} };
       const caller: Caller = {
         userId,
         sessionId: userId,
-        identity: identifyChange(userId, 'key', requested),
+        identity: identifyChange(userId, 'key', request),
       };
-      let made = 0;
+      let runCount = 0;
       const release = await holdChanges();
-      const both = [1, 2].map(() =>
+      const results = [1, 2].map(() =>
         changes.run(caller, {
           codec: numberCodec,
           work: (transaction) => {
             write(transaction, userId);
-            return ++made;
+            return ++runCount;
           },
         }),
       );
       await release();
-      const [first, second] = await Promise.all(both);
-      assert.equal(made, 1);
+      const [first, second] = await Promise.all(results);
+      assert.equal(runCount, 1);
       assert.equal(commits, 1);
       assert.deepEqual([second!.result, second!.position], [first!.result, first!.position]);
       assert.equal((await database.all(selectEntries, {})).filter(({ sessionId }) => sessionId).length, 1);
     });
 
-    test('do not block the changes of another user, however many one user sends', async () => {
+    test('of one user do not block the changes of another user', async () => {
       const changes = createChanges();
-      const [many, one] = [randomUUID(), randomUUID()];
+      const [busyUserId, otherUserId] = [randomUUID(), randomUUID()];
       const send = (userId: string) =>
         changes.run(
           { userId, sessionId: userId },
           { codec: numberCodec, work: (transaction) => (write(transaction, userId), 0) },
         );
       const release = await holdChanges();
-      const sent = [...Array.from({ length: 100 }, () => many), one].map(send);
+      const changesSent = [...Array.from({ length: 100 }, () => busyUserId), otherUserId].map(send);
       await release();
-      await Promise.all(sent);
+      await Promise.all(changesSent);
       const entries = await database.all(selectEntries, {});
-      const index = entries.findIndex(({ sessionId }) => sessionId === one);
+      const index = entries.findIndex(({ sessionId }) => sessionId === otherUserId);
       assert.ok(index < database.maxConcurrentChanges, `${index} changes of the other user came first`);
     });
 
     if (kind !== postgres) return;
 
     const onPostgres = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
-      const client = new pg.Client(stored.url);
+      const client = new pg.Client(testDatabase.url);
       await client.connect();
       try {
         return await work(client);
@@ -208,7 +208,7 @@ for (const kind of databaseKinds) {
     };
 
     test('are all refused if their commit fails, and none is visible', async () => {
-      await onPostgres((client) => client.query(failAtCommit));
+      await onPostgres((client) => client.query(createFailingTrigger));
       const ids = [randomUUID(), failingSessionId, randomUUID()];
       const release = await holdChanges();
       let refusedRuns = 0;
@@ -221,18 +221,18 @@ for (const kind of databaseKinds) {
       ];
       const outcomes = Promise.allSettled(changes);
       await release();
-      const settled = await outcomes;
-      assert.ok(settled.every(({ status }) => status === 'rejected'));
+      const results = await outcomes;
+      assert.ok(results.every(({ status }) => status === 'rejected'));
       // The refused change ran again without the others.
       assert.equal(refusedRuns, 2);
-      assert.equal(errorOf(settled.at(-1)).message, 'Refused.');
+      assert.equal(errorOf(results.at(-1)).message, 'Refused.');
       await assertConsecutive([]);
-      const later = randomUUID();
-      await runChange(database, (transaction) => write(transaction, later));
-      await assertConsecutive([later]);
+      const laterId = randomUUID();
+      await runChange(database, (transaction) => write(transaction, laterId));
+      await assertConsecutive([laterId]);
     });
 
-    test('are applied once each, or refused, if their connection ends in the middle', async () => {
+    test('are each applied once, or refused, if their connection is lost', async () => {
       const ids = Array.from({ length: 5 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
@@ -246,11 +246,11 @@ for (const kind of databaseKinds) {
       );
       const outcomes = Promise.allSettled(changes);
       await release();
-      const settled = await outcomes;
-      assert.equal(errorOf(settled[3]).code, 'UNAVAILABLE');
-      const made = ids.filter((_, index) => settled[index]!.status === 'fulfilled');
-      assert.equal(made.length, 4);
-      await assertConsecutive(made);
+      const results = await outcomes;
+      assert.equal(errorOf(results[3]).code, 'UNAVAILABLE');
+      const appliedIds = ids.filter((_, index) => results[index]!.status === 'fulfilled');
+      assert.equal(appliedIds.length, 4);
+      await assertConsecutive(appliedIds);
     });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A database that returns to an earlier state while a server uses it: no request hangs, and the server reports what to
- * do.
+ * A database that returns to an earlier state while a node uses it: the node still responds, can be stopped, and reports what
+ * to do.
  */
 
 import assert from 'node:assert/strict';
@@ -58,25 +58,25 @@ describe('an older database file on SQLite', () => {
 
   /** Moves all commits from the WAL to the file. */
   function checkpoint(): void {
-    const other = new BetterSqlite(file);
-    other.pragma('wal_checkpoint(truncate)');
-    other.close();
+    const connection = new BetterSqlite(file);
+    connection.pragma('wal_checkpoint(truncate)');
+    connection.close();
   }
 
   /** Returns an older copy, after creating a newer state with a higher access number. */
-  async function prepare(): Promise<string> {
+  async function createOlderCopy(): Promise<string> {
     checkpoint();
-    const older = `${file}.older`;
-    copyFileSync(file, older);
+    const olderCopy = `${file}.older`;
+    copyFileSync(file, olderCopy);
     const input = { username: 'ann', password: 'correct horse battery staple' };
     const { errors } = await query(mutation('createUser', 'user{id}'), { input });
     assert.equal(errors, undefined, JSON.stringify(errors));
     // The server has read the newest state, but has cached no access for the new access number.
-    const other = new BetterSqlite(file);
-    other.exec('update journal_counter set access_number = access_number + 1');
-    other.close();
+    const connection = new BetterSqlite(file);
+    connection.exec('update journal_counter set access_number = access_number + 1');
+    connection.close();
     checkpoint();
-    return older;
+    return olderCopy;
   }
 
   const waitUntilNotReady = async () => {
@@ -89,10 +89,10 @@ describe('an older database file on SQLite', () => {
     return problem!;
   };
 
-  test('makes the node not ready if it replaces the original by a rename; the node does not use it, but responds and can be stopped', async () => {
-    const older = await prepare();
+  test('makes the node not ready if it replaces the current file, until that file is back', async () => {
+    const olderCopy = await createOlderCopy();
     renameSync(file, `${file}.away`);
-    renameSync(older, file);
+    renameSync(olderCopy, file);
     const { status, errors } = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
     assert.deepEqual([status, errors?.[0]?.extensions.code], [503, 'UNAVAILABLE']);
     const { detail, checks, reasons } = await waitUntilNotReady();
@@ -103,17 +103,17 @@ describe('an older database file on SQLite', () => {
     await node.waitForOutput('was moved, deleted or replaced while the server used it');
     renameSync(`${file}.away`, file);
     await eventually(async () => (await send('/readyz')).status === 200, 'it is ready again');
-    const again = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
-    assert.equal(again.errors, undefined, JSON.stringify(again.errors));
+    const response = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
+    assert.equal(response.errors, undefined, JSON.stringify(response.errors));
     assert.ok(await node.stop());
   });
 
-  test('makes the node not ready if it overwrites the original; the node still responds and can be stopped', async () => {
-    const older = await prepare();
+  test('makes the node not ready if it overwrites the current file', async () => {
+    const olderCopy = await createOlderCopy();
     // This makes the write connection read the newest state and cache it.
     const head = (await Scrape.of(metricsUrl)).number('espalier_journal_head');
     assert.ok(head! > 0);
-    writeFileSync(file, readFileSync(older), { flag: 'r+' });
+    writeFileSync(file, readFileSync(olderCopy), { flag: 'r+' });
     const { status } = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
     assert.equal(status, 503);
     const { detail } = await waitUntilNotReady();
@@ -124,30 +124,30 @@ describe('an older database file on SQLite', () => {
   });
 });
 
-describe('connections to copies of different age on PostgreSQL', () => {
-  test('refuse mutations and make the node not ready until they agree again', async (t) => {
+describe('a node whose connections reach data of different age on PostgreSQL', () => {
+  test('refuses mutations and is not ready until all connections reach the same data', async (t) => {
     const testbed = await Testbed.start(postgres);
     const { authToken } = await testbed.logIn();
     const graph = new GraphTestbed(testbed, authToken);
-    const other = new pg.Client(testbed.database.url);
-    await other.connect();
+    const client = new pg.Client(testbed.database.url);
+    await client.connect();
     t.after(async () => {
-      await other.end();
+      await client.end();
       await testbed.stop();
     });
     const alterDatabase = (setting: string) =>
-      other.query(`do $$ begin execute format('alter database %I ${setting}', current_database()); end $$`);
+      client.query(`do $$ begin execute format('alter database %I ${setting}', current_database()); end $$`);
     /** Ends all connections except those for single statements. */
     const endTransactionConnections = () =>
-      other.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      client.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and query ~* '(commit|rollback)$'`);
     await graph.mutate('createFolder', { name: 'Old' });
     // New connections see an older counter than existing connections.
-    await other.query('create schema older; create table older.journal_counter as table journal_counter');
+    await client.query('create schema older; create table older.journal_counter as table journal_counter');
     await alterDatabase('set search_path = older, public');
-    await other.query('update journal_counter set access_number = access_number + 7, number = number + 1');
+    await client.query('update journal_counter set access_number = access_number + 7, number = number + 1');
     await graph.query('{folder{name}}').catch(() => undefined);
-    await other.query('update journal_counter set access_number = access_number + 7, number = number + 1');
+    await client.query('update journal_counter set access_number = access_number + 7, number = number + 1');
     await endTransactionConnections();
     const create = () =>
       testbed.query(mutation('createFolder', 'folder{id}'), authToken, { input: { name: 'New' } });
@@ -155,16 +155,16 @@ describe('connections to copies of different age on PostgreSQL', () => {
       const answer = await create();
       assert.equal(answer.status, 503, answer.text);
       return testbed.logLines.some((line) => line.includes('returned an older state than before'));
-    }, 'the node detects it');
-    // No check has run since, and a new check would wait for this lock.
-    await other.query('begin; lock table older.journal_counter in access exclusive mode');
+    }, 'the node detects the older state');
+    // No check has run since then. This lock would delay a new check.
+    await client.query('begin; lock table older.journal_counter in access exclusive mode');
     const answer = await testbed.send('GET', '/readyz');
     assert.equal(answer.status, 503, answer.text);
     assert.match(problemOf(answer).detail, /^Connections to the database lead to copies of different age\./);
-    await other.query('rollback');
+    await client.query('rollback');
     await alterDatabase('reset all');
-    await other.query('drop schema older cascade');
-    await other.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    await client.query('drop schema older cascade');
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`);
     await eventually(async () => (await testbed.send('GET', '/readyz')).status === 200, 'it is ready again');
     await eventually(async () => (await create()).status === 200, 'changes succeed again');

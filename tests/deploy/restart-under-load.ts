@@ -92,6 +92,6 @@ function countProxiedRequests({ nginx }: NodesBehindNginx, tally: Tally): void {
     tally.count(`nginx: answers with ${status}`);
     if (nodes.length > 1) tally.count('nginx: retried at the other node');
     if (isLost) tally.count('nginx: lost a response');
-    if (status >= 500 && status !== 503) tally.violation(`nginx answered ${request} with ${status}`);
+    if (status >= 500 && status !== 503) tally.reportViolation(`nginx answered ${request} with ${status}`);
   }
 }

@@ -22,11 +22,11 @@ await withPostgres(async () => {
       onProgress: (text) => console.log(text),
     });
     if (!isDeepStrictEqual(stored, acknowledged))
-      tally.violation('the stored folders differ from the acknowledged ones');
+      tally.reportViolation('the stored folders differ from the acknowledged ones');
     if (!isDeepStrictEqual(received, acknowledged))
-      tally.violation('the received changes differ from the acknowledged ones');
-    if (!isDeepStrictEqual(watched, acknowledged)) tally.violation('the watched tree differs');
-    if (otherChanges.length > 0) tally.violation(`watch received ${JSON.stringify(otherChanges[0])}`);
+      tally.reportViolation('the received changes differ from the acknowledged ones');
+    if (!isDeepStrictEqual(watched, acknowledged)) tally.reportViolation('the watched tree differs');
+    if (otherChanges.length > 0) tally.reportViolation(`watch received ${JSON.stringify(otherChanges[0])}`);
     console.log(`\n${tally.summary()}\n`);
     for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);
     // Refused connections to a stopped node are expected. All other errors are printed.

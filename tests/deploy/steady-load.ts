@@ -62,7 +62,7 @@ export class SteadyLoad {
         const pause = () => sleep(pauseMs[kind as keyof typeof crowd]);
         return work[kind as keyof typeof crowd]
           .call(this, agent, name, pause)
-          .catch((error: unknown) => this.#tally.violation(`${name}: ${(error as Error).message}`));
+          .catch((error: unknown) => this.#tally.reportViolation(`${name}: ${(error as Error).message}`));
       }),
     );
     this.#working = Promise.all(workers);

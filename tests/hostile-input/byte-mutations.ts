@@ -84,7 +84,7 @@ const mutations: readonly Mutation[] = [
   function shuffleBytes(random, text) {
     const at = random.below(text.length);
     const end = at + 2 + random.below(12);
-    return text.slice(0, at) + random.shuffled([...text.slice(at, end)]).join('') + text.slice(end);
+    return text.slice(0, at) + random.shuffle([...text.slice(at, end)]).join('') + text.slice(end);
   },
 ];
 

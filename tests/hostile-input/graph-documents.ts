@@ -94,9 +94,7 @@ class DocumentWriter {
     const random = this.#random;
     const fields = 'getFields' in type ? Object.values(type.getFields()) : [];
     const simple = fields.filter((field) => !isCompositeType(getNamedType(field.type)));
-    const choices = random
-      .shuffled(depth >= maxDepth ? simple : fields)
-      .slice(0, 1 + random.below(maxFields));
+    const choices = random.shuffle(depth >= maxDepth ? simple : fields).slice(0, 1 + random.below(maxFields));
     const parts = choices.map((field) => {
       if (this.#errs(0.03)) return random.pick(oddSelections);
       if (!random.chance(rare[field.name] ?? 1)) return '__typename';

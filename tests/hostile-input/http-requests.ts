@@ -196,5 +196,5 @@ export function hostileHttp(random: Random): HostileRequest {
   const parts = [random.chance(0.9) ? damaged() : splice(random, random.pick(validRequests), damaged())];
   // Several requests in a row, without waiting for the responses.
   while (random.chance(0.15)) parts.push(random.chance(0.5) ? random.pick(validRequests) : damaged());
-  return { kind: 'http', parts: random.chance(0.2) ? random.shuffled(parts) : parts };
+  return { kind: 'http', parts: random.chance(0.2) ? random.shuffle(parts) : parts };
 }

@@ -68,7 +68,7 @@ function createFrames(random: Random, dialect: Dialect, documents: GraphDocument
   const messages: string[] = random.chance(0.9) ? [toBytes(JSON.stringify(init))] : [];
   const count = random.chance(0.02) ? flood : random.below(6);
   for (let sent = 0; sent < count; sent++) messages.push(createMessage(random, dialect, documents));
-  const inOrder = random.chance(0.85) ? messages : random.shuffled(messages);
+  const inOrder = random.chance(0.85) ? messages : random.shuffle(messages);
   return inOrder.map(createFrame);
 }
 

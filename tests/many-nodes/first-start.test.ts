@@ -12,14 +12,14 @@ import { administrator, startNodes, stopNodes, type NodeProcess } from './node-p
 
 const count = selectLength({ short: 5, long: 10 });
 
-describe(`${count} concurrent first starts on ${postgres.name}`, () => {
+describe(`${count} nodes that start concurrently for the first time on ${postgres.name}`, () => {
   let database: TestDatabase;
   let nodes: NodeProcess[] = [];
   let rows: <Row extends pg.QueryResultRow>(statement: string) => Promise<Row[]>;
   let client: pg.Client;
   before(async () => {
     database = await postgres.create();
-    // Keeps the connections of all nodes together below the limit of the database server.
+    // With more connections, all nodes together would exceed the limit of PostgreSQL.
     const settings = { DATABASE_CONNECTIONS: '6' };
     nodes = await startNodes(count, { databaseUrl: database.url, settings });
     client = new pg.Client(database.url);

@@ -7,7 +7,7 @@ import { postgres } from '../support/databases.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
 import { startNodes, stopNodes } from './node-process.ts';
-import { raceRefreshes, racers } from './refresh-race.ts';
+import { raceRefreshes, racerCount } from './refresh-race.ts';
 
 const values = parseScriptOptions(
   'npm run lab -- refresh-race [--rounds 200] [--nodes 3]\n\nRefreshes one token concurrently on several nodes, and checks that exactly one request succeeds.',
@@ -26,7 +26,7 @@ await withPostgres(async () => {
       });
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       console.log(
-        `${rounds} rounds of ${racers} refreshes over ${count} nodes: one winner each, ${seconds} s.`,
+        `${rounds} rounds of ${racerCount} refreshes over ${count} nodes: one winner each, ${seconds} s.`,
       );
       console.log(`Won by node: ${wins.join(', ')}.`);
     } finally {

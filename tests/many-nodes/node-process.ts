@@ -60,13 +60,13 @@ export class NodeProcess {
   static async start(options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(options);
     const kill = () => node.#process.kill('SIGKILL');
-    const late = setTimeout(kill, startTimeoutMs);
+    const timeout = setTimeout(kill, startTimeoutMs);
     options.signal?.addEventListener('abort', kill);
     try {
       await node.#waitUntilServing();
       return node;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timeout);
       options.signal?.removeEventListener('abort', kill);
     }
   }
@@ -92,8 +92,14 @@ export class NodeProcess {
     this.#logFile = logFile;
     const logDescriptor = logFile === undefined ? undefined : openSync(logFile, 'a');
     const command = [process.execPath, ...flags, program, 'serve'];
-    const limited = ['bash', '-c', 'ulimit -S -f "$0" && exec "$@"', String(maxFileKilobytes), ...command];
-    const [file, ...args] = maxFileKilobytes === undefined ? command : limited;
+    const limitedCommand = [
+      'bash',
+      '-c',
+      'ulimit -S -f "$0" && exec "$@"',
+      String(maxFileKilobytes),
+      ...command,
+    ];
+    const [file, ...args] = maxFileKilobytes === undefined ? command : limitedCommand;
     this.#process = spawn(file!, args, {
       cwd: tmpdir(),
       env: {
@@ -139,10 +145,10 @@ export class NodeProcess {
   }
 
   /** Waits until the node has ended, and kills it after a timeout. */
-  async ended(): Promise<void> {
-    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopTimeoutMs);
+  async waitUntilEnded(): Promise<void> {
+    const timeout = setTimeout(() => this.#process.kill('SIGKILL'), stopTimeoutMs);
     await this.#ended;
-    clearTimeout(late);
+    clearTimeout(timeout);
   }
 
   /** Waits until the node has printed or logged the text. */
@@ -170,7 +176,7 @@ export class NodeProcess {
   /** Stops the node gracefully. Returns whether it exited by itself. */
   async stop(): Promise<boolean> {
     this.signal('SIGTERM');
-    await this.ended();
+    await this.waitUntilEnded();
     return this.#process.exitCode === 0;
   }
 
@@ -189,13 +195,13 @@ export async function startNodes(
   options: NodeOptions | ((index: number) => NodeOptions),
 ): Promise<NodeProcess[]> {
   const optionsOf = typeof options === 'function' ? options : () => options;
-  const starting = Array.from({ length: count }, (_, index) => NodeProcess.start(optionsOf(index)));
-  const settled = await Promise.allSettled(starting);
-  const nodes = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const failed = settled.find((each) => each.status === 'rejected');
-  if (!failed) return nodes;
+  const starts = Array.from({ length: count }, (_, index) => NodeProcess.start(optionsOf(index)));
+  const results = await Promise.allSettled(starts);
+  const nodes = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failure = results.find((each) => each.status === 'rejected');
+  if (!failure) return nodes;
   await stopNodes(nodes);
-  throw failed.reason;
+  throw failure.reason;
 }
 
 export async function stopNodes(nodes: readonly NodeProcess[]): Promise<void> {

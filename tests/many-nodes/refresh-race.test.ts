@@ -4,13 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { postgres, type TestDatabase } from '../support/databases.ts';
 import { selectLength } from '../support/run-length.ts';
 import { startNodes, stopNodes, type NodeProcess } from './node-process.ts';
-import { raceRefreshes, racers } from './refresh-race.ts';
+import { raceRefreshes, racerCount } from './refresh-race.ts';
 
 const count = 3;
 /** `npm run lab -- refresh-race` runs more rounds. */
 const rounds = selectLength({ short: 8, long: 20 });
 
-describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {
+describe(`${racerCount} concurrent refreshes of one token over ${count} nodes on ${postgres.name}`, () => {
   let database: TestDatabase;
   let nodes: NodeProcess[] = [];
   before(async () => {
@@ -22,7 +22,7 @@ describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {
     await database.remove();
   });
 
-  test(`let exactly one of ${racers} succeed, and its tokens are valid at every node`, async () => {
+  test('succeed exactly once, and the new tokens are valid at every node', async () => {
     await raceRefreshes(nodes, rounds);
   });
 });

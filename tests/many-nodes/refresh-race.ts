@@ -5,7 +5,7 @@ import type { LoginResponse } from '@espalier/contract';
 import { RawConnection, type RawResponse } from '../support/raw-connection.ts';
 import { administrator, type NodeProcess } from './node-process.ts';
 
-export const racers = 50;
+export const racerCount = 50;
 
 export interface RaceSummary {
   /** The number of wins of each node. */
@@ -19,7 +19,7 @@ export async function raceRefreshes(
   onRound: (round: number) => void = () => undefined,
 ): Promise<RaceSummary> {
   const connections = await Promise.all(
-    Array.from({ length: racers }, (_, index) => RawConnection.open(nodes[index % nodes.length]!.url)),
+    Array.from({ length: racerCount }, (_, index) => RawConnection.open(nodes[index % nodes.length]!.url)),
   );
   const wins = nodes.map(() => 0);
   try {
@@ -28,23 +28,22 @@ export async function raceRefreshes(
       const request = refreshRequest(tokens);
       const answers = await Promise.all(connections.map((connection) => connection.exchange(request)));
       const statuses = answers.map((answer) => answer?.status);
-      const winner = statuses.indexOf(200);
-      const losers = statuses.filter((status) => status === 401).length;
-      assert.ok(winner >= 0 && losers === racers - 1, `round ${round}: ${statuses.join(' ')}`);
-      wins[winner % nodes.length]!++;
-      const won = readTokens(answers[winner]);
-      // A refresh token can be used only once, so each round tries the new tokens at one of the nodes in
-      // turn.
-      const chosen = connections[round % nodes.length]!;
-      const refreshed = await chosen.exchange(refreshRequest(won));
-      assert.equal(refreshed?.status, 200, `round ${round}: the winner's tokens were refused`);
+      const winnerIndex = statuses.indexOf(200);
+      const loserCount = statuses.filter((status) => status === 401).length;
+      assert.ok(winnerIndex >= 0 && loserCount === racerCount - 1, `round ${round}: ${statuses.join(' ')}`);
+      wins[winnerIndex % nodes.length]!++;
+      const newTokens = readTokens(answers[winnerIndex]);
+      // Each round refreshes the new tokens at the next node, and then checks there that the spent tokens are refused.
+      const nodeConnection = connections[round % nodes.length]!;
+      const refreshResponse = await nodeConnection.exchange(refreshRequest(newTokens));
+      assert.equal(refreshResponse?.status, 200, `round ${round}: the winner's tokens were refused`);
       assert.equal(
-        (await chosen.exchange(request))?.status,
+        (await nodeConnection.exchange(request))?.status,
         401,
         `round ${round}: spent tokens were accepted`,
       );
-      tokens = readTokens(refreshed);
-      for (const { authToken } of [won, tokens]) {
+      tokens = readTokens(refreshResponse);
+      for (const { authToken } of [newTokens, tokens]) {
         const verify = post('/login/verify', JSON.stringify({ authToken }));
         for (const connection of connections.slice(0, nodes.length)) {
           assert.equal((await connection.exchange(verify))?.status, 204, `round ${round}`);

@@ -12,20 +12,23 @@ import { sql } from '../../server/src/database/statement.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { postgres, type TestDatabase } from '../support/databases.ts';
 
-const setting = sql<object, { value: string }>`select current_setting('synchronous_commit') as value`;
+const selectSynchronousCommit = sql<
+  object,
+  { value: string }
+>`select current_setting('synchronous_commit') as value`;
 
-describe(`durability on ${postgres.name}`, () => {
-  let stored: TestDatabase;
-  let database: Database | undefined;
-  beforeEach(async () => void (stored = await postgres.create()));
+describe(`the database layer on ${postgres.name}`, () => {
+  let testDatabase: TestDatabase;
+  let openedDatabase: Database | undefined;
+  beforeEach(async () => void (testDatabase = await postgres.create()));
   afterEach(async () => {
-    await database?.close();
-    database = undefined;
-    await stored.remove();
+    await openedDatabase?.close();
+    openedDatabase = undefined;
+    await testDatabase.remove();
   });
 
   const query = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> => {
-    const client = new pg.Client(stored.url);
+    const client = new pg.Client(testDatabase.url);
     await client.connect();
     try {
       return (await client.query<Row>(statement)).rows;
@@ -38,7 +41,7 @@ describe(`durability on ${postgres.name}`, () => {
       `do $$ begin execute format('alter database %I set ${name} = ${value}', current_database()); end $$`,
     );
   const open = async (options: DatabaseOptions = {}) =>
-    (database = await openWithoutMigrating(stored.url, options));
+    (openedDatabase = await openWithoutMigrating(testDatabase.url, options));
 
   for (const poolMode of ['session', 'transaction'] as const) {
     for (const [configured, effective] of Object.entries({
@@ -47,20 +50,20 @@ describe(`durability on ${postgres.name}`, () => {
       local: 'local',
       remote_apply: 'remote_apply',
     })) {
-      test(`commits with ${effective} if synchronous_commit = ${configured}, in pool mode ${poolMode}`, async () => {
+      test(`commits with synchronous_commit = ${effective} if PostgreSQL has ${configured}, in pool mode ${poolMode}`, async () => {
         await alterDatabase('synchronous_commit', configured);
-        const opened = await open({ poolMode });
+        const database = await open({ poolMode });
         const commits = [
-          opened.transaction((t) => t.get(setting, {})),
-          opened.change((t) => t.get(setting, {})),
-          opened.exclusive((t) => t.get(setting, {})),
+          database.transaction((t) => t.get(selectSynchronousCommit, {})),
+          database.change((t) => t.get(selectSynchronousCommit, {})),
+          database.exclusive((t) => t.get(selectSynchronousCommit, {})),
         ];
         for (const row of await Promise.all(commits)) assert.equal(row!.value, effective);
       });
     }
   }
 
-  test('logs one warning if the server does not sync', async () => {
+  test('logs one warning if PostgreSQL does not sync commits to the disk', async () => {
     const warnings: string[] = [];
     await open({ log: (severity, text) => void warnings.push(`${severity}: ${text}`) });
     const [row] = await query<{ fsync: string; pages: string }>(
@@ -82,9 +85,9 @@ describe(`durability on ${postgres.name}`, () => {
     XX001: 'The database is damaged, and must be restored from a backup.',
     XX002: 'The database is damaged, and must be restored from a backup.',
   })) {
-    test(`is unavailable after error ${code}: ${message}`, async () => {
-      const opened = await open();
-      const failing = opened.transaction((t) =>
+    test(`reports PostgreSQL error ${code} as UNAVAILABLE: ${message}`, async () => {
+      const database = await open();
+      const failing = database.transaction((t) =>
         t.define(`do $$ begin raise exception 'a secret of the server' using errcode = '${code}'; end $$`),
       );
       await assert.rejects(failing, (error) => {
@@ -95,9 +98,9 @@ describe(`durability on ${postgres.name}`, () => {
     });
   }
 
-  test('allows reads while the database is read-only, and writes afterwards', async () => {
-    const opened = await open();
-    await opened.transaction((t) => t.define('create table books (id text)'));
+  test('reads while the database is read-only, and writes again afterwards', async () => {
+    const database = await open();
+    await database.transaction((t) => t.define('create table books (id text)'));
     const insert = sql`insert into books (id) values ('a')`;
     const count = sql<object, { count: number }>`select count(*) as count from books`;
     const endConnections = () =>
@@ -106,19 +109,19 @@ describe(`durability on ${postgres.name}`, () => {
     await alterDatabase('default_transaction_read_only', 'on');
     await endConnections();
     await assert.rejects(
-      retryUntilAnswered(() => opened.transaction((t) => t.run(insert, {}))),
+      retryUntilAnswered(() => database.transaction((t) => t.run(insert, {}))),
       /read-only right now/,
     );
-    assert.equal((await retryUntilAnswered(() => opened.get(count, {})))!.count, 0);
+    assert.equal((await retryUntilAnswered(() => database.get(count, {})))!.count, 0);
     await query(
       `set transaction read write; do $$ begin execute format('alter database %I reset all', current_database()); end $$`,
     );
     await endConnections();
-    assert.equal(await retryUntilAnswered(() => opened.transaction((t) => t.run(insert, {}))), 1);
+    assert.equal(await retryUntilAnswered(() => database.transaction((t) => t.run(insert, {}))), 1);
   });
 });
 
-/** The pool detects a terminated connection only when it uses the connection. */
+/** Retries, because the pool detects a terminated connection only when it uses it. */
 async function retryUntilAnswered<T>(work: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {

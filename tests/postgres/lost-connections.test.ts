@@ -1,4 +1,4 @@
-/** A database that stops and returns: responses stay correct, and the node needs no restart. */
+/** A database that stops and starts again: responses stay correct, and the node needs no restart. */
 
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -65,16 +65,16 @@ describe('a node that loses its database on PostgreSQL', () => {
     }
   };
   const waitUntilReady = (ms: number) => waitForReadyStatus(ms, 200);
-  const checks = async () =>
+  const readChecks = async () =>
     (await testbed.send('GET', '/readyz?verbose')).json<{ checks: unknown }>().checks;
-  const names = async () => {
+  const readNames = async () => {
     const data = await graph.query<{ folder: { folders: { items: { name: string }[] } } }>(
       '{folder{folders{items{name}}}}',
     );
     return data.folder.folders.items.map(({ name }) => name);
   };
 
-  test('answers 503 to every request that needs the database, and continues when it is back', async () => {
+  test('answers 503 to every request that needs the database until it is back', async () => {
     const tokens = await testbed.logIn();
     const socket = await SocketClient.connect(testbed.url, graph.authToken);
     const { cursor } = await graph.query<{ cursor: string }>('{cursor}');
@@ -105,14 +105,14 @@ describe('a node that loses its database on PostgreSQL', () => {
     await waitUntilReady(10_000);
     assert.equal((await testbed.refresh(tokens)).status, 200);
     assert.equal((await create('after')).status, 200);
-    assert.deepEqual(await names(), ['after', 'before']);
+    assert.deepEqual(await readNames(), ['after', 'before']);
     assert.deepEqual((await socket.next()).payload, {
       data: { folderChanges: { folder: { name: 'after' } } },
     });
     await socket.close();
   });
 
-  test('becomes not ready within two seconds when the database is killed, applies no pending change, and recovers', async () => {
+  test('becomes not ready within two seconds when the database is killed, and then recovers', async () => {
     const blocker = await connect('nodes');
     await blocker.query('begin; update journal_counter set number = number');
     const waiting = create('on its way');
@@ -120,7 +120,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     await server.crash();
     await waitForReadyStatus(2_000, 503);
     assertUnavailable(await waiting);
-    const fine = {
+    const allOk = {
       database: 'ok',
       migrations: 'ok',
       writes: 'ok',
@@ -128,8 +128,8 @@ describe('a node that loses its database on PostgreSQL', () => {
       notifications: 'ok',
       disk: 'ok',
     };
-    assert.deepEqual(await checks(), {
-      ...fine,
+    assert.deepEqual(await readChecks(), {
+      ...allOk,
       database: 'failed',
       migrations: 'failed',
       writes: 'failed',
@@ -137,8 +137,8 @@ describe('a node that loses its database on PostgreSQL', () => {
     });
     await server.restart();
     await waitUntilReady(10_000);
-    await eventually(async () => isDeepStrictEqual(await checks(), fine), 'all checks succeed');
-    assert.equal((await names()).includes('on its way'), false);
+    await eventually(async () => isDeepStrictEqual(await readChecks(), allOk), 'all checks succeed');
+    assert.equal((await readNames()).includes('on its way'), false);
   });
 
   test('answers 503 if the connection of a slow request is terminated', async () => {
@@ -154,15 +154,15 @@ describe('a node that loses its database on PostgreSQL', () => {
     await blocker.end();
     // The node may detect only now that its other connections were terminated.
     await waitUntilReady(5_000);
-    assert.equal((await names()).includes('before'), true);
+    assert.equal((await readNames()).includes('before'), true);
   });
 
   test('is not affected by terminated idle connections', async () => {
-    await names();
+    await readNames();
     await runStatement(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'nodes'`);
     await sleep(100);
     assert.equal((await create('next')).status, 200);
-    assert.equal((await names()).includes('next'), true);
+    assert.equal((await readNames()).includes('next'), true);
   });
 
   test('answers 503 when a statement takes too long, and then works as before', async () => {
@@ -171,16 +171,16 @@ describe('a node that loses its database on PostgreSQL', () => {
     assertUnavailable(await create('too late'));
     await blocker.query('rollback');
     await blocker.end();
-    assert.equal((await names()).includes('too late'), false);
+    assert.equal((await readNames()).includes('too late'), false);
     assert.equal((await create('in time')).status, 200);
   });
 
-  test('answers 503 to changes while the server is read-only, and still reads', async () => {
+  test('answers 503 to changes while PostgreSQL is read-only, and still reads', async () => {
     await runStatement('alter database nodes set default_transaction_read_only = on');
     await runStatement(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'nodes'`);
     await sleep(100);
     assertUnavailable(await create('not now'));
-    assert.equal((await names()).includes('in time'), true);
+    assert.equal((await readNames()).includes('in time'), true);
     await runStatement('alter database nodes reset default_transaction_read_only');
     assert.equal((await create('now')).status, 200);
   });

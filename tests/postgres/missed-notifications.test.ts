@@ -11,23 +11,23 @@ import { Testbed } from '../support/testbed.ts';
 const listeners = `from pg_stat_activity where datname = current_database() and query = 'listen espalier'`;
 
 describe('nodes without notifications on PostgreSQL', () => {
-  let stored: TestDatabase;
+  let testDatabase: TestDatabase;
   let testbeds: [GraphTestbed, GraphTestbed];
   let client: pg.Client;
   before(async () => {
-    stored = await postgres.create();
+    testDatabase = await postgres.create();
     const start = async () => {
-      const testbed = await Testbed.start(postgres, { database: stored });
+      const testbed = await Testbed.start(postgres, { database: testDatabase });
       return new GraphTestbed(testbed, (await testbed.logIn()).authToken);
     };
     testbeds = [await start(), await start()];
-    client = new pg.Client(stored.url);
+    client = new pg.Client(testDatabase.url);
     await client.connect();
   });
   after(async () => {
     for (const { server } of testbeds) await server.stop();
     await client.end();
-    await stored.remove();
+    await testDatabase.remove();
   });
 
   const countListeners = async () => {

@@ -1,4 +1,4 @@
-/** Errors when the server opens its database: one line with the problem and a fix. */
+/** Errors when Espalier opens its PostgreSQL database: one line with the problem and a fix. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -25,14 +25,14 @@ describe('opening a PostgreSQL database', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
     chmodSync(folder, 0o755);
-    const generated = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+    const keyPair = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
       algorithm: 'sha256',
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
     });
     certificate = join(folder, 'cert.pem');
-    writeFileSync(certificate, generated.cert);
+    writeFileSync(certificate, keyPair.cert);
     server = await PostgresServer.start();
-    await server.useTls({ key: generated.private, certificate: generated.cert });
+    await server.useTls({ key: keyPair.private, certificate: keyPair.cert });
   });
   after(async () => {
     await server.remove();
@@ -102,15 +102,15 @@ describe('opening a PostgreSQL database', () => {
     );
   });
 
-  test('rejects another encoding', async () => {
+  test('rejects a database with another encoding than UTF8', async () => {
     const name = await create(`encoding 'SQL_ASCII' locale 'C'`);
     await assertRefused(urlOf(name), /SQL_ASCII.*UTF8/);
   });
 
   test('rejects a user without permission to create tables', async () => {
     const name = await create('', 'postgres');
-    const missing = /permission denied.*(owner|pg_trgm)/;
-    await assertRefused(urlOf(name), missing);
+    const expectedMessage = /permission denied.*(owner|pg_trgm)/;
+    await assertRefused(urlOf(name), expectedMessage);
     assert.deepEqual(await query(`select relname from pg_class where relname = 'users'`, urlOf(name)), []);
   });
 
@@ -137,11 +137,11 @@ describe('opening a PostgreSQL database', () => {
     await assertRefused(urlOf(name), /too many connections.*ESPALIER_DATABASE_CONNECTIONS/);
   });
 
-  test('encrypts a connection on request and verifies the server', async () => {
+  test('encrypts a connection on request and verifies the certificate of PostgreSQL', async () => {
     const name = await create();
-    const withMode = (mode: string, more: Record<string, string> = {}) =>
+    const withMode = (mode: string, parameters: Record<string, string> = {}) =>
       urlOf(name, (url) => {
-        for (const [key, value] of Object.entries({ sslmode: mode, ...more }))
+        for (const [key, value] of Object.entries({ sslmode: mode, ...parameters }))
           url.searchParams.set(key, value);
       });
     assert.equal(await openAndReadTls(urlOf(name)), false);
@@ -151,12 +151,12 @@ describe('opening a PostgreSQL database', () => {
     assert.equal(await openAndReadTls(withMode('verify-full', { sslrootcert: certificate })), true);
     await assertRefused(withMode('verify-full'), /certificate.*sslrootcert/);
     await assertRefused(withMode('verify-full', { sslrootcert: '/no/such/file' }), /no such file/);
-    const elsewhere = new URL(withMode('verify-full', { sslrootcert: certificate }));
-    elsewhere.hostname = 'localhost';
-    await assertRefused(elsewhere.href, /localhost.*certificate|certificate.*localhost|altnames/);
+    const otherHost = new URL(withMode('verify-full', { sslrootcert: certificate }));
+    otherHost.hostname = 'localhost';
+    await assertRefused(otherHost.href, /localhost.*certificate|certificate.*localhost|altnames/);
   });
 
-  test('makes the program print one line and exit with 1', async () => {
+  test('makes the program print one error line and exit with 1 if it fails', async () => {
     const url = urlOf('nothing_here');
     const child = spawn(
       process.execPath,

@@ -1,4 +1,4 @@
-/** The server works behind a transaction pooler, where changes of another node arrive with a small delay. */
+/** Nodes work behind a transaction pooler, where changes of another node arrive with a small delay. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -11,12 +11,12 @@ import { TransactionPooler } from './transaction-pooler.ts';
 
 describe('two nodes behind a transaction pooler on PostgreSQL', () => {
   const settings = { DATABASE_POOL_MODE: 'transaction' };
-  let stored: TestDatabase;
+  let testDatabase: TestDatabase;
   let pooler: TransactionPooler;
   let testbeds: [GraphTestbed, GraphTestbed];
   before(async () => {
-    stored = await postgres.create();
-    pooler = await TransactionPooler.start(stored.url, 4);
+    testDatabase = await postgres.create();
+    pooler = await TransactionPooler.start(testDatabase.url, 4);
     const start = async () => {
       const database = { url: pooler.url, remove: () => Promise.resolve() };
       const testbed = await Testbed.start(postgres, { database, settings });
@@ -27,10 +27,10 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
   after(async () => {
     for (const { server } of testbeds) await server.stop();
     pooler.stop();
-    await stored.remove();
+    await testDatabase.remove();
   });
 
-  test('read and write the data of each other', async () => {
+  test('read the data that the other node writes', async () => {
     const [one, other] = testbeds;
     await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -51,7 +51,7 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  test('send changes made at the other node without listening', async () => {
+  test('send the changes of the other node, although they receive no notifications', async () => {
     const [one, other] = testbeds;
     const socket = await SocketClient.connect(other.server.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
@@ -63,7 +63,7 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     await socket.close();
   });
 
-  test('prepare no statements and do not listen', async () => {
+  test('prepare no statements and do not listen for notifications', async () => {
     const client = new pg.Client(pooler.url);
     await client.connect();
     for (let connection = 0; connection < 4; connection++) {

@@ -1,4 +1,4 @@
-/** The PostgreSQL server for tests stops, crashes and restarts on request, and never outlives its process. */
+/** The PostgreSQL server for tests stops, crashes and restarts on request. It ends with the process that started it. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { PostgresServer } from './postgres-server.ts';
 
-describe('the PostgreSQL for tests', () => {
+describe('the PostgreSQL server for tests', () => {
   let server: PostgresServer;
   before(async () => (server = await PostgresServer.start({ isDurable: true })));
   after(() => server.remove());
@@ -31,37 +31,39 @@ describe('the PostgreSQL for tests', () => {
         (select array_agg(t order by t) from unnest(array['b', 'B', 'é', 'a']) as t) as sorted`,
     );
     assert.deepEqual(row, { encoding: 'UTF8', fsync: 'on', sorted: ['B', 'a', 'b', 'é'] });
-    const wrong = new URL(server.url);
-    wrong.password = 'wrong';
-    await assert.rejects(query('select 1', wrong.href), { code: '28P01' });
+    const wrongUrl = new URL(server.url);
+    wrongUrl.password = 'wrong';
+    await assert.rejects(query('select 1', wrongUrl.href), { code: '28P01' });
   });
 
   test('gives tests a user who may only create databases', async () => {
     await query('create database one_more template template0');
     await query('drop database one_more with (force)');
-    await assert.rejects(query('create role somebody superuser'), { code: '42501' });
-    await query('create role somebody', server.superuserUrl);
+    await assert.rejects(query('create role another_user superuser'), { code: '42501' });
+    await query('create role another_user', server.superuserUrl);
   });
 
   for (const end of ['stop', 'crash'] as const) {
     test(`keeps committed data and its address after a ${end}`, async () => {
-      await query('create table if not exists kept (place int)', server.superuserUrl);
+      await query('create table if not exists numbers (number int)', server.superuserUrl);
       const client = new pg.Client(server.superuserUrl);
       client.on('error', () => undefined);
       await client.connect();
-      await client.query('insert into kept values (1)');
-      await client.query('begin; insert into kept values (2)');
+      await client.query('insert into numbers values (1)');
+      await client.query('begin; insert into numbers values (2)');
       const { url } = server;
       await server[end]();
       await assert.rejects(query('select 1'), { code: 'ECONNREFUSED' });
       await server.restart();
       assert.equal(server.url, url);
-      assert.deepEqual(await query('delete from kept returning place', server.superuserUrl), [{ place: 1 }]);
+      assert.deepEqual(await query('delete from numbers returning number', server.superuserUrl), [
+        { number: 1 },
+      ]);
       assert.equal(/was not properly shut down/.test(server.log), end === 'crash');
     });
   }
 
-  test('stops and removes its folder when its process is killed', async () => {
+  test('stops and removes its folder when the process that started it is killed', async () => {
     const script = `
       import { PostgresServer } from ${JSON.stringify(new URL('postgres-server.ts', import.meta.url).href)};
       import pg from 'pg';

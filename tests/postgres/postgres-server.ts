@@ -110,12 +110,12 @@ export class PostgresServer {
     this.#password = randomUUID();
   }
 
-  /** For a user who may create databases. */
+  /** The URL for a user who may create databases. */
   get url(): string {
     return this.#urlFor(user);
   }
 
-  /** For the superuser. */
+  /** The URL for the superuser. */
   get superuserUrl(): string {
     return this.#urlFor(superuser);
   }
@@ -138,11 +138,11 @@ export class PostgresServer {
     });
     closeSync(log);
     this.#process = server;
-    const failed = once(server, 'exit').then(() => {
+    const failure = once(server, 'exit').then(() => {
       throw new Error(`PostgreSQL did not start:\n${this.log.slice(-2_000)}`);
     });
-    await Promise.race([failed, this.#waitUntilReady(server)]);
-    failed.catch(() => undefined);
+    await Promise.race([failure, this.#waitUntilReady(server)]);
+    failure.catch(() => undefined);
   }
 
   /** Enables encrypted connections. */
@@ -249,7 +249,7 @@ function makeFolder(parent: string, prefix: string, owner: Owner): string {
 }
 
 /**
- * Starts a process that cleans up when its input ends. The input ends at the latest when this process ends.
+ * Starts a process that stops the server and removes its folders when its input ends, at the latest when this process ends.
  */
 function startKeeper(
   [folder, dataFolder]: [folder: string, dataFolder: string],

@@ -9,25 +9,28 @@ import { insertFolders } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 
 describe('a node with few connections on PostgreSQL', () => {
-  let stored: TestDatabase;
+  let testDatabase: TestDatabase;
   let testbed: Testbed;
   let graph: GraphTestbed;
   before(async () => {
-    stored = await postgres.create();
-    testbed = await Testbed.start(postgres, { database: stored, settings: { DATABASE_CONNECTIONS: '6' } });
+    testDatabase = await postgres.create();
+    testbed = await Testbed.start(postgres, {
+      database: testDatabase,
+      settings: { DATABASE_CONNECTIONS: '6' },
+    });
     graph = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
   });
   after(async () => {
     await testbed.stop();
-    await stored.remove();
+    await testDatabase.remove();
   });
 
   const statusOf = async (query: string, variables?: Record<string, unknown>) =>
     (await testbed.query(query, graph.authToken, variables)).status;
 
-  test('logs in, refreshes and reads while changes wait', async () => {
+  test('accepts logins, refreshes and reads while changes wait', async () => {
     const tokens = await testbed.logIn();
-    const blocker = new pg.Client(stored.url);
+    const blocker = new pg.Client(testDatabase.url);
     await blocker.connect();
     await blocker.query('begin; update journal_counter set number = number');
     const changes = Array.from({ length: 20 }, (_, index) =>
@@ -42,9 +45,9 @@ describe('a node with few connections on PostgreSQL', () => {
     assert.deepEqual(await Promise.all(changes), Array(20).fill(200));
   });
 
-  test('reads and changes while one user sends many slow queries', async () => {
+  test('runs queries and changes while one user sends many slow queries', async () => {
     await insertFolders(
-      stored.url,
+      testDatabase.url,
       Array.from({ length: 2_000 }, (_, index) => `Folder ${index}`),
     );
     const searches = Array.from({ length: 60 }, () =>
@@ -61,17 +64,17 @@ describe('a node with few connections on PostgreSQL', () => {
   });
 
   test('releases its connections after every response', async () => {
-    const broken = '{folder{folders{items{folders{items{icon}}}}} changes(after: "nope"){hasMore}}';
-    await Promise.all(Array.from({ length: 50 }, () => statusOf(broken)));
-    const client = new pg.Client(stored.url);
+    const failingQuery = '{folder{folders{items{folders{items{icon}}}}} changes(after: "nope"){hasMore}}';
+    await Promise.all(Array.from({ length: 50 }, () => statusOf(failingQuery)));
+    const client = new pg.Client(testDatabase.url);
     await client.connect();
-    const inTransaction = async () => {
+    const countOpenTransactions = async () => {
       const { rows } = await client.query<{ count: string }>(
         `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in%'`,
       );
       return Number(rows[0]!.count);
     };
-    while ((await inTransaction()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    while ((await countOpenTransactions()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     await client.end();
     assert.equal(await statusOf('{folder{name}}'), 200);
   });

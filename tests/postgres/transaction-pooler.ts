@@ -1,6 +1,6 @@
 /**
- * A proxy that pools transactions, like PgBouncer: each transaction of a client uses the connection that was
- * idle for the longest time. The next transaction does not find the connection state of the last one.
+ * A proxy that pools transactions, like PgBouncer: each transaction of a client uses the server connection that was
+ * idle for the longest time. So a transaction does not find the connection state that the last one left.
  */
 
 import { once } from 'node:events';
@@ -8,17 +8,17 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import pg from 'pg';
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
-const readyForQuery = 0x5a;
-const query = 0x51;
-const sync = 0x53;
-const idle = 0x49;
+const readyForQueryType = 0x5a;
+const queryType = 0x51;
+const syncType = 0x53;
+const idleState = 0x49;
 
 export class TransactionPooler {
   readonly #server: Server;
   readonly #url: URL;
-  readonly #upstream: Socket[];
-  readonly #free: Socket[];
-  readonly #waiting: ((upstream: Socket) => void)[] = [];
+  readonly #sockets: Socket[];
+  readonly #idleSockets: Socket[];
+  readonly #queue: ((upstream: Socket) => void)[] = [];
   readonly #clients = new Set<Socket>();
 
   static async start(url: string, size: number): Promise<TransactionPooler> {
@@ -31,8 +31,8 @@ export class TransactionPooler {
 
   private constructor(url: string, upstream: Socket[]) {
     this.#url = new URL(url);
-    this.#upstream = upstream;
-    this.#free = [...upstream];
+    this.#sockets = upstream;
+    this.#idleSockets = [...upstream];
     this.#server = createServer((client) => this.#serve(client));
   }
 
@@ -44,7 +44,7 @@ export class TransactionPooler {
 
   stop(): void {
     this.#server.close();
-    for (const socket of [...this.#clients, ...this.#upstream]) socket.destroy();
+    for (const socket of [...this.#clients, ...this.#sockets]) socket.destroy();
   }
 
   #serve(client: Socket): void {
@@ -55,9 +55,9 @@ export class TransactionPooler {
     let unanswered = 0;
     let toSend: Buffer[] = [];
     const fromServer = new Frames((frame) => {
-      if (frame[0] === readyForQuery) unanswered--;
+      if (frame[0] === readyForQueryType) unanswered--;
       client.write(frame);
-      if (frame[0] === readyForQuery && unanswered === 0 && frame[5] === idle) release();
+      if (frame[0] === readyForQueryType && unanswered === 0 && frame[5] === idleState) release();
     });
     const onData = (data: Buffer) => fromServer.push(data);
     const release = () => {
@@ -67,7 +67,7 @@ export class TransactionPooler {
     };
     const flush = () => {
       for (const frame of toSend) {
-        if (frame[0] === query || frame[0] === sync) unanswered++;
+        if (frame[0] === queryType || frame[0] === syncType) unanswered++;
         upstream!.write(frame);
       }
       toSend = [];
@@ -96,15 +96,15 @@ export class TransactionPooler {
   }
 
   #acquire(take: (upstream: Socket) => void): void {
-    const free = this.#free.shift();
+    const free = this.#idleSockets.shift();
     if (free) take(free);
-    else this.#waiting.push(take);
+    else this.#queue.push(take);
   }
 
   #release(upstream: Socket): void {
-    const next = this.#waiting.shift();
+    const next = this.#queue.shift();
     if (next) next(upstream);
-    else this.#free.push(upstream);
+    else this.#idleSockets.push(upstream);
   }
 }
 

@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
       const { code, reason } = await client.closed();
       assert.equal(code, 1001);
       assert.match(reason, /^Going away; cursor=\S+$/);
-      await stopping.ended();
+      await stopping.waitUntilEnded();
       assert.equal(stopping.exitCode, 0);
       assert.match(stopping.output, /\nStopping\. [^\n]+\nStopped\.\n$/);
       const lines = withoutSyncWarning(stopping.log).trim().split('\n');
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
         const preload = join(import.meta.dirname, 'bug-on-signal.ts');
         const failing = await start({ preload });
         failing.signal(signal);
-        await failing.ended();
+        await failing.waitUntilEnded();
         assert.equal(failing.exitCode, 1);
         const lines = withoutSyncWarning(failing.log).trim().split('\n');
         assert.equal(lines.length, 3, failing.log);
@@ -104,7 +104,7 @@ describe('signals on SQLite', () => {
       // With npm in between, a terminal sends one Ctrl-C twice. A signal that follows too soon does not count as the
       // second one.
       const again = setInterval(() => node.signal(second), 100);
-      await node.ended();
+      await node.waitUntilEnded();
       clearInterval(again);
       assert.equal(node.exitCode, code);
       assert.doesNotMatch(node.output, /Stopped/);
@@ -116,7 +116,7 @@ describe('signals on SQLite', () => {
     node.signal('SIGINT');
     await node.waitForOutput('Stopping');
     node.signal('SIGINT');
-    await node.ended();
+    await node.waitUntilEnded();
     assert.equal(node.exitCode, 0);
     assert.match(node.output, /Stopped/);
   });
@@ -133,7 +133,7 @@ describe('signals on SQLite', () => {
     node.signal('SIGTERM');
     await node.waitForOutput('Stopping');
     other.exec('commit');
-    await node.ended();
+    await node.waitUntilEnded();
     assert.equal(node.exitCode, 0);
     assert.match(node.output, /^\nStopping\. [^\n]+\nStopped\.\n$/);
     const tables = other.prepare(`select name from sqlite_schema where name = 'users'`).all();
@@ -157,7 +157,7 @@ describe('a PostgreSQL database that is lost during a stop', () => {
       await logIn(node);
       lose(relay);
       node.signal('SIGTERM');
-      await node.ended();
+      await node.waitUntilEnded();
       relay.close();
       assert.equal(node.exitCode, 0);
       assert.match(node.output, /\nStopped\.\n$/);

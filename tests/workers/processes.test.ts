@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
         assert.equal(code, 1001);
         assert.match(reason, /^Going away; cursor=\S+$/);
       }
-      await node.ended();
+      await node.waitUntilEnded();
       assert.equal(node.exitCode, 0);
       assert.match(node.output, /\nStopping\. [^\n]+\nStopped\.\n$/);
       assert.deepEqual(processes.filter(isAlive), []);
@@ -89,7 +89,7 @@ test('finishes the requests that are in progress on both workers when SIGTERM ar
     for (const connection of connections) {
       assert.equal((await connection.exchange(request.slice(half)))?.status, 200);
     }
-    await testbed.node.ended();
+    await testbed.node.waitUntilEnded();
     assert.equal(testbed.node.exitCode, 0);
   } finally {
     await testbed.stop();
@@ -102,7 +102,7 @@ test('does not start a second cluster on the port of the first', async () => {
   const { port } = new URL(testbed.node.url);
   const second = NodeProcess.launch({ databaseUrl: database.url, settings: { WORKERS: '2', PORT: port } });
   try {
-    await second.ended();
+    await second.waitUntilEnded();
     assert.equal(second.exitCode, 1);
     assert.equal(
       second.log.split('\n').at(-2),
@@ -135,7 +135,7 @@ describe('two workers on SQLite', () => {
     };
     await eventually(isStopping, 'no worker is ready');
     node.signal('SIGTERM');
-    await node.ended();
+    await node.waitUntilEnded();
     assert.equal(node.exitCode, 143);
     assert.doesNotMatch(node.output, /Stopped/);
   });
@@ -146,7 +146,7 @@ describe('two workers on SQLite', () => {
   ] as const) {
     test(`do not start with ${what}, and print the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
-      await node.ended();
+      await node.waitUntilEnded();
       assert.equal(node.exitCode, 2);
       assert.equal(node.log, `espalier: ${message}: use a whole number from 1 to 64.\n`);
     });
@@ -157,7 +157,7 @@ describe('two workers on SQLite', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
     node = NodeProcess.launch({ databaseUrl: database.url, settings: { WORKERS: '2', PORT: String(port) } });
-    await node.ended();
+    await node.waitUntilEnded();
     other.close();
     assert.equal(node.exitCode, 1);
     assert.equal(
@@ -168,7 +168,7 @@ describe('two workers on SQLite', () => {
 
   test('report an unusable database like a single process', async () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
-    await node.ended();
+    await node.waitUntilEnded();
     assert.equal(node.exitCode, 1);
     assert.match(node.log, /espalier: Cannot open the database file \/dev\/null\/none\.db: [^\n]+\n$/);
   });
@@ -183,7 +183,7 @@ test('reports that workers can no longer start, and exits with 1', async () => {
   for (const pid of testbed.processes) process.kill(pid, 'SIGKILL');
   rmSync(`${file}-wal`);
   writeFileSync(file, 'no database any more'.repeat(1000));
-  await node.ended();
+  await node.waitUntilEnded();
   assert.equal(node.exitCode, 1);
   assert.match(node.log, /"msg":"A worker ended unexpectedly\./);
   assert.match(node.log, /\nespalier: No worker can be started\. See the log for the reason\.\n$/);

@@ -128,7 +128,7 @@ class Writer {
       await run();
       this.#tally.count(`calls: ${name}`);
     } catch (error) {
-      this.#tally.violation(`${name} failed: ${describe(error)}`);
+      this.#tally.reportViolation(`${name} failed: ${describe(error)}`);
     }
   }
 
@@ -147,7 +147,8 @@ class Writer {
     const title = `Title ${this.#random.below(1_000_000)}`;
     await this.#whileBusy([folder.id], async () => {
       const updated = await this.#client.folders.update(folder.id, { title });
-      if (updated.title !== title) this.#tally.violation(`an update returned the title ${updated.title}`);
+      if (updated.title !== title)
+        this.#tally.reportViolation(`an update returned the title ${updated.title}`);
       folder.title = title;
     });
   }
@@ -170,7 +171,7 @@ class Writer {
     if (!folder) return;
     await this.#whileBusy([folder.id], async () => {
       const count = await this.#client.folders.delete(folder.id);
-      if (count !== 1) this.#tally.violation(`the deletion of one folder returned the count ${count}`);
+      if (count !== 1) this.#tally.reportViolation(`the deletion of one folder returned the count ${count}`);
       this.folders.delete(folder.id);
     });
   }
@@ -181,7 +182,7 @@ class Writer {
     await this.#whileBusy([folder.id], async () => {
       const found = await this.#client.folders.byId(folder.id);
       if (found?.title !== folder.title || found.parentId !== folder.parentId) {
-        this.#tally.violation(`${JSON.stringify(folder)} was read as ${JSON.stringify(found)}`);
+        this.#tally.reportViolation(`${JSON.stringify(folder)} was read as ${JSON.stringify(found)}`);
       }
     });
   }
@@ -190,11 +191,11 @@ class Writer {
     const names: string[] = [];
     for await (const { name } of this.#client.folders.children(this.#root.id, { pageSize: 20 }))
       names.push(name);
-    if (new Set(names).size !== names.length) this.#tally.violation('a list contains a folder twice');
+    if (new Set(names).size !== names.length) this.#tally.reportViolation('a list contains a folder twice');
   }
 
   async #verify(): Promise<void> {
-    if (!(await this.#client.isLoggedIn())) this.#tally.violation('the session was lost');
+    if (!(await this.#client.isLoggedIn())) this.#tally.reportViolation('the session was lost');
   }
 
   /** Returns a folder that no running call uses. */
@@ -230,7 +231,8 @@ async function compare(client: Client, watched: WatchedTree, writer: Writer, tal
   }
   const isEqual = (mirror: ReadonlyMap<string, ExpectedFolder>) =>
     isDeepStrictEqual(sortById(mirror), sortById(stored));
-  if (!isEqual(writer.folders)) tally.violation('the acknowledged folders differ from the stored folders');
+  if (!isEqual(writer.folders))
+    tally.reportViolation('the acknowledged folders differ from the stored folders');
   tally.count('folders at the end', stored.size);
   await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);
 }
@@ -252,7 +254,8 @@ const settleTimeoutMs = 60_000;
 async function waitUntilEqual(isEqual: () => boolean, tally: Tally): Promise<void> {
   const deadline = performance.now() + settleTimeoutMs;
   while (!isEqual()) {
-    if (performance.now() > deadline) return tally.violation('the watched tree differs from the server');
+    if (performance.now() > deadline)
+      return tally.reportViolation('the watched tree differs from the server');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

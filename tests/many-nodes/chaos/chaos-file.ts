@@ -22,9 +22,10 @@ export class ChaosFile implements ChaosDatabase {
   check(tally: Tally): Promise<void> {
     const connection = new BetterSqlite(this.#file, { readonly: true });
     const integrity = connection.pragma('integrity_check', { simple: true }) as string;
-    if (integrity !== 'ok') tally.violation(`the file is damaged: ${integrity}`);
-    const foreign = connection.pragma('foreign_key_check') as unknown[];
-    if (foreign.length > 0) tally.violation(`${foreign.length} rows have broken references`);
+    if (integrity !== 'ok') tally.reportViolation(`the file is damaged: ${integrity}`);
+    const brokenReferences = connection.pragma('foreign_key_check') as unknown[];
+    if (brokenReferences.length > 0)
+      tally.reportViolation(`${brokenReferences.length} rows have broken references`);
     connection.close();
     return Promise.resolve();
   }

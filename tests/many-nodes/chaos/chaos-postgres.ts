@@ -36,13 +36,13 @@ export class ChaosPostgres implements ChaosDatabase {
 
   /** Checks that no node has an open transaction while there is no load. */
   async check(tally: Tally): Promise<void> {
-    const held = await query<{ state: string; query: string; seconds: number }>(
+    const openTransactions = await query<{ state: string; query: string; seconds: number }>(
       this.url,
       `select state, query, extract(epoch from now() - xact_start)::float8 as seconds from pg_stat_activity
       where application_name = 'espalier' and state <> 'idle' and now() - xact_start > interval '2 seconds'`,
     );
-    for (const { state, query, seconds } of held) {
-      tally.violation(`a connection is ${state} for ${seconds.toFixed(1)} s: ${query.slice(0, 200)}`);
+    for (const { state, query, seconds } of openTransactions) {
+      tally.reportViolation(`a connection is ${state} for ${seconds.toFixed(1)} s: ${query.slice(0, 200)}`);
     }
   }
 
@@ -58,11 +58,11 @@ export class ChaosPostgres implements ChaosDatabase {
 
   /** Closes all connections of the nodes, as a failing network does. */
   async cutConnections(): Promise<number> {
-    const cut = await query(
+    const connections = await query(
       this.server.superuserUrl,
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'espalier'`,
     );
-    return cut.length;
+    return connections.length;
   }
 
   remove(): Promise<void> {

@@ -23,7 +23,7 @@ export interface RunResult {
   readonly logLines: readonly string[];
 }
 
-export interface Disturbance {
+export interface FaultContext {
   readonly world: ChaosWorld;
   readonly random: Random;
   readonly onProgress: (text: string) => void;
@@ -40,43 +40,43 @@ const kindsOfWork = [
 ];
 const maxWarmUpMs = 60_000;
 /** How long the load continues after the last fault. */
-const quietMs = 500;
+const loadAfterFaultsMs = 500;
 
 /** Runs the load with faults. Removes the database at the end. */
 export async function runUnderLoad<Database extends ChaosDatabase>(
   { nodes, seed, onProgress = () => undefined }: RunOptions,
   database: Database,
-  disturb: (disturbance: Disturbance, database: Database) => Promise<void>,
+  causeFaults: (disturbance: FaultContext, database: Database) => Promise<void>,
 ): Promise<RunResult> {
   const tally = new Tally((text) => onProgress(`VIOLATION ${text}`));
-  const progress = (text: string) => onProgress(`${tally.seconds.toFixed(1)} s: ${text}`);
+  const reportProgress = (text: string) => onProgress(`${tally.seconds.toFixed(1)} s: ${text}`);
   const random = new Random(seed);
-  const over = new AbortController();
+  const loadEnd = new AbortController();
   let cluster: Cluster | undefined;
   let population: Population | undefined;
   try {
     cluster = await Cluster.start(database, nodes, tally);
-    const world: ChaosWorld = { cluster, tally, signal: over.signal, acknowledgedAt: new Map() };
-    progress(`${nodes === 1 ? 'a node runs' : `${nodes} nodes run`}`);
+    const world: ChaosWorld = { cluster, tally, signal: loadEnd.signal, acknowledgedAt: new Map() };
+    reportProgress(`${nodes === 1 ? 'a node runs' : `${nodes} nodes run`}`);
     population = await populate(world, random.fork());
-    progress('the load begins');
-    const working = allOf(population).map((each) =>
-      each.run().catch((error: unknown) => tally.violation((error as Error).stack!)),
+    reportProgress('the load begins');
+    const runs = listClients(population).map((each) =>
+      each.run().catch((error: unknown) => tally.reportViolation((error as Error).stack!)),
     );
     try {
       for (const kind of kindsOfWork) await eventually(() => tally.counts.has(kind), kind, maxWarmUpMs);
-      await disturb({ world, random: random.fork(), onProgress: progress }, database);
-      await sleep(quietMs);
+      await causeFaults({ world, random: random.fork(), onProgress: reportProgress }, database);
+      await sleep(loadAfterFaultsMs);
     } finally {
-      over.abort();
-      await Promise.all(working);
+      loadEnd.abort();
+      await Promise.all(runs);
     }
-    progress('the load has ended');
+    reportProgress('the load has ended');
     await waitUntilReady(cluster.urls, tally);
     await checkAll(world, population);
-    progress('all checks are done');
+    reportProgress('all checks are done');
   } catch (error) {
-    tally.violation((error as Error).stack!);
+    tally.reportViolation((error as Error).stack!);
   } finally {
     population?.close();
     await cluster?.stop();
@@ -85,7 +85,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
   return { violations: tally.violations, tally, logLines: cluster?.logLines ?? [] };
 }
 
-function allOf(population: Population): { run(): Promise<void> }[] {
+function listClients(population: Population): { run(): Promise<void> }[] {
   const { writers, sharedWriters, accessManager, userManager, refreshers, visitors, readers, followers } =
     population;
   return [

@@ -25,7 +25,7 @@ export class Cluster {
   readonly #ports: readonly number[];
   readonly #nodes: (NodeProcess | undefined)[];
   /** All nodes that have run, including killed ones. */
-  readonly #all: NodeProcess[];
+  readonly #allNodes: NodeProcess[];
 
   static async start(database: ChaosDatabase, count: number, tally: Tally): Promise<Cluster> {
     const ports: number[] = [];
@@ -44,7 +44,7 @@ export class Cluster {
     this.#tally = parts.tally;
     this.#ports = parts.ports;
     this.#nodes = parts.nodes;
-    this.#all = [...parts.nodes];
+    this.#allNodes = [...parts.nodes];
   }
 
   get count(): number {
@@ -74,7 +74,7 @@ export class Cluster {
     const node = this.#nodes[index];
     this.#nodes[index] = undefined;
     if (!node) return;
-    if (node.hasEnded) this.#tally.violation(`A node ended by itself: ${node.log.slice(-2_000)}`);
+    if (node.hasEnded) this.#tally.reportViolation(`A node ended by itself: ${node.log.slice(-2_000)}`);
     await node.kill();
   }
 
@@ -83,7 +83,7 @@ export class Cluster {
     const began = performance.now();
     for (;;) {
       try {
-        await this.#tryToStart(index);
+        await this.#startOnce(index);
         return;
       } catch (error) {
         this.#checkFailedStart((error as Error).message);
@@ -96,7 +96,7 @@ export class Cluster {
   /** Starts a node and kills it after `afterMs`, even if it is still starting. */
   async startAndKill(index: number, afterMs: number): Promise<void> {
     const signal = AbortSignal.timeout(afterMs);
-    await this.#tryToStart(index, signal).catch((error: unknown) => {
+    await this.#startOnce(index, signal).catch((error: unknown) => {
       if (!signal.aborted) this.#checkFailedStart((error as Error).message);
     });
     await this.killNode(index);
@@ -115,22 +115,24 @@ export class Cluster {
   }
 
   get logLines(): readonly string[] {
-    return this.#all.flatMap(({ log }) => log.split('\n')).filter((line) => line !== '');
+    return this.#allNodes.flatMap(({ log }) => log.split('\n')).filter((line) => line !== '');
   }
 
   async stop(): Promise<void> {
-    const ended = this.#nodes.filter((node) => node?.hasEnded);
-    for (const node of ended) this.#tally.violation(`A node ended by itself: ${node!.log.slice(-2_000)}`);
-    const stopped = await Promise.all(this.#nodes.flatMap((node) => node?.stop() ?? []));
-    if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop by itself after SIGTERM');
+    const endedNodes = this.#nodes.filter((node) => node?.hasEnded);
+    for (const node of endedNodes)
+      this.#tally.reportViolation(`A node ended by itself: ${node!.log.slice(-2_000)}`);
+    const areStopped = await Promise.all(this.#nodes.flatMap((node) => node?.stop() ?? []));
+    if (!areStopped.every(Boolean))
+      this.#tally.reportViolation('a node did not stop by itself after SIGTERM');
   }
 
-  async #tryToStart(index: number, signal?: AbortSignal): Promise<void> {
+  async #startOnce(index: number, signal?: AbortSignal): Promise<void> {
     const began = performance.now();
     const options = optionsOf(this.#database, this.#ports[index]!);
     const node = await NodeProcess.start({ ...options, ...(signal && { signal }) });
     this.#nodes[index] = node;
-    this.#all.push(node);
+    this.#allNodes.push(node);
     if (signal) return;
     if (await waitUntilReady([node.url], this.#tally)) {
       this.#tally.time('from start to ready', performance.now() - began);
@@ -141,7 +143,7 @@ export class Cluster {
     this.#tally.count('starts that failed');
     const isExpected = /^The node did not start: espalier: The database .*\n$/.test(message);
     if (this.#database.mayBeDown && isExpected) return;
-    this.#tally.violation(`A start failed: ${message}`);
+    this.#tally.reportViolation(`A start failed: ${message}`);
   }
 }
 

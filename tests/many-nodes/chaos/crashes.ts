@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosWorld } from './clients/chaos-client.ts';
 import { ChaosFile } from './chaos-file.ts';
-import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
+import { runUnderLoad, type FaultContext, type RunOptions, type RunResult } from './chaos-run.ts';
 
 export interface CrashOptions extends RunOptions {
   readonly kills: number;
@@ -11,7 +11,7 @@ export interface CrashOptions extends RunOptions {
   readonly isOver?: () => boolean;
 }
 
-/** A node sends up to this number of responses, and runs for up to `maxDelayMs` more before it is killed. */
+/** A node sends up to this number of responses, and then runs for up to `maxDelayMs` before it is killed. */
 const maxResponses = 150;
 const maxDelayMs = 50;
 const pollIntervalMs = 5;
@@ -21,18 +21,18 @@ const earlyShare = 0.15;
 const maxStartMs = 1_000;
 
 export function runCrashes(options: CrashOptions): Promise<RunResult> {
-  return runUnderLoad(options, new ChaosFile(), (disturbance) => killRepeatedly(options, disturbance));
+  return runUnderLoad(options, new ChaosFile(), (context) => killRepeatedly(options, context));
 }
 
 async function killRepeatedly(
   { kills, isOver = () => false }: CrashOptions,
-  { world, random, onProgress }: Disturbance,
+  { world, random, onProgress }: FaultContext,
 ): Promise<void> {
   const { cluster, tally } = world;
   for (let kill = 1; kill <= kills && !isOver(); kill++) {
     const index = random.below(cluster.count);
     const isEarly = kill < kills && random.chance(earlyShare);
-    await waitUntilServed(world, random.between(0, maxResponses));
+    await waitForResponses(world, random.between(0, maxResponses));
     await sleep(random.between(0, maxDelayMs));
     await cluster.killNode(index);
     tally.count('nodes killed');
@@ -47,9 +47,9 @@ async function killRepeatedly(
   }
 }
 
-async function waitUntilServed({ tally }: ChaosWorld, responses: number): Promise<void> {
-  const served = () => tally.counts.get('answers with 200') ?? 0;
-  const enough = served() + responses;
+async function waitForResponses({ tally }: ChaosWorld, responses: number): Promise<void> {
+  const countResponses = () => tally.counts.get('answers with 200') ?? 0;
+  const targetCount = countResponses() + responses;
   const deadline = performance.now() + maxLifeMs;
-  while (served() < enough && performance.now() < deadline) await sleep(pollIntervalMs);
+  while (countResponses() < targetCount && performance.now() < deadline) await sleep(pollIntervalMs);
 }

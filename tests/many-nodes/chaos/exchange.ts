@@ -24,11 +24,11 @@ export function exchange(
   timeoutMs: number,
 ): Promise<ExchangeResult> {
   return new Promise((resolve) => {
-    const sent = request(url, { agent, method, headers }, (response) => {
+    const clientRequest = request(url, { agent, method, headers }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('close', () => {
-        clearTimeout(late);
+        clearTimeout(timeout);
         const text = Buffer.concat(chunks).toString();
         resolve(
           response.complete ? { status: response.statusCode!, headers: response.headers, text } : 'lost',
@@ -36,14 +36,14 @@ export function exchange(
       });
       response.on('error', () => undefined);
     });
-    const late = setTimeout(() => {
+    const timeout = setTimeout(() => {
       resolve('late');
-      sent.destroy();
+      clientRequest.destroy();
     }, timeoutMs);
-    sent.on('error', () => {
-      clearTimeout(late);
+    clientRequest.on('error', () => {
+      clearTimeout(timeout);
       resolve('lost');
     });
-    sent.end(body);
+    clientRequest.end(body);
   });
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosWorld } from './clients/chaos-client.ts';
 import { ChaosPostgres } from './chaos-postgres.ts';
-import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
+import { runUnderLoad, type FaultContext, type RunOptions, type RunResult } from './chaos-run.ts';
 import { probe, waitUntilReady } from './probe.ts';
 import type { Random } from './random.ts';
 
@@ -34,8 +34,8 @@ const maxNodeDownMs = 1_000;
 const maxFreezeMs = 8_000;
 
 export async function runChaos(options: ChaosOptions): Promise<RunResult> {
-  return runUnderLoad(options, await ChaosPostgres.start(), (disturbance, database) =>
-    new Faults(database, disturbance).run(options),
+  return runUnderLoad(options, await ChaosPostgres.start(), (context, database) =>
+    new Faults(database, context).run(options),
   );
 }
 
@@ -46,7 +46,7 @@ class Faults {
   readonly #onProgress: (text: string) => void;
   #databaseFaults = 0;
 
-  constructor(database: ChaosPostgres, { world, random, onProgress }: Disturbance) {
+  constructor(database: ChaosPostgres, { world, random, onProgress }: FaultContext) {
     this.#database = database;
     this.#world = world;
     this.#random = random;
@@ -58,19 +58,27 @@ class Faults {
     const { cluster } = this.#world;
     for (let round = 0; round < rounds; round++) {
       const kills = Array.from({ length: cluster.count }, (_, index) => () => this.#killNode(index));
-      const others = Array.from({ length: restarts }, () => () => this.#restartDatabase());
-      const more = [() => this.#cutConnections(), () => this.#freezeNode(), () => this.#freezeDatabase()];
-      for (const fault of this.#random.shuffled([...kills, ...others, ...(isThorough ? more : [])])) {
+      const databaseRestarts = Array.from({ length: restarts }, () => () => this.#restartDatabase());
+      const thoroughFaults = [
+        () => this.#cutConnections(),
+        () => this.#freezeNode(),
+        () => this.#freezeDatabase(),
+      ];
+      for (const fault of this.#random.shuffle([
+        ...kills,
+        ...databaseRestarts,
+        ...(isThorough ? thoroughFaults : []),
+      ])) {
         if (isOver()) return;
         await sleep(this.#random.between(200, pauseMs));
         await fault();
       }
       this.#onProgress(`round ${round + 1} of ${rounds} is done`);
     }
-    await this.#untilReady();
+    await this.#waitUntilReady();
   }
 
-  async #untilReady(): Promise<void> {
+  async #waitUntilReady(): Promise<void> {
     await waitUntilReady(this.#world.cluster.urls, this.#world.tally);
   }
 
@@ -89,33 +97,33 @@ class Faults {
   async #restartDatabase(): Promise<void> {
     const { cluster, tally } = this.#world;
     const fault: DatabaseFault = this.#databaseFaults++ % 2 === 0 ? 'stop' : 'crash';
-    const victim = this.#random.chance(0.4) ? this.#random.below(cluster.count) : undefined;
+    const nodeIndex = this.#random.chance(0.4) ? this.#random.below(cluster.count) : undefined;
     const downMs = this.#random.between(minDownMs, maxDownMs);
-    const also = victim === undefined ? '' : ` and kills node ${victim + 1}`;
-    this.#onProgress(`database: ${fault}, for ${downMs} ms${also}`);
+    const suffix = nodeIndex === undefined ? '' : ` and kills node ${nodeIndex + 1}`;
+    this.#onProgress(`database: ${fault}, for ${downMs} ms${suffix}`);
     await this.#database.server[fault]();
     tally.count(`databases ended by ${fault}`);
-    let started: Promise<void> | undefined;
-    if (victim !== undefined) {
-      await cluster.killNode(victim);
+    let nodeStart: Promise<void> | undefined;
+    if (nodeIndex !== undefined) {
+      await cluster.killNode(nodeIndex);
       tally.count('nodes killed');
       // The node cannot start before the database and retries until then.
-      started = cluster.startNode(victim);
+      nodeStart = cluster.startNode(nodeIndex);
     }
     await this.#checkNodesWithoutDatabase(performance.now() + downMs);
     const began = performance.now();
     await this.#database.server.restart();
     tally.time('a start of the database', performance.now() - began);
-    await this.#untilReady();
-    await started;
+    await this.#waitUntilReady();
+    await nodeStart;
   }
 
   async #cutConnections(): Promise<void> {
     const { tally } = this.#world;
-    const cut = await this.#database.cutConnections();
-    this.#onProgress(`cuts ${cut} connections to the database`);
-    tally.count('connections cut', cut);
-    await this.#untilReady();
+    const cutCount = await this.#database.cutConnections();
+    this.#onProgress(`cuts ${cutCount} connections to the database`);
+    tally.count('connections cut', cutCount);
+    await this.#waitUntilReady();
   }
 
   async #freezeNode(): Promise<void> {
@@ -124,7 +132,7 @@ class Faults {
     this.#onProgress(`freezes node ${index + 1} for ${ms} ms`);
     await cluster.freezeNode(index, ms);
     tally.count('nodes frozen');
-    await this.#untilReady();
+    await this.#waitUntilReady();
   }
 
   async #freezeDatabase(): Promise<void> {
@@ -133,7 +141,7 @@ class Faults {
     this.#onProgress(`freezes the database for ${ms} ms`);
     await this.#database.freeze(ms);
     tally.count('databases frozen');
-    await this.#untilReady();
+    await this.#waitUntilReady();
   }
 
   /** Checks that no node reports that it is ready, and that all nodes are alive. */
@@ -143,10 +151,11 @@ class Faults {
     while (performance.now() < until) {
       for (const url of cluster.urls) {
         const { status, retryAfter } = await probe(url, '/readyz');
-        if (status !== 503) tally.violation(`/readyz is ${status} while the database is down`);
-        if (status === 503 && !retryAfter) tally.violation('/readyz: 503 without Retry-After');
+        if (status !== 503) tally.reportViolation(`/readyz is ${status} while the database is down`);
+        if (status === 503 && !retryAfter) tally.reportViolation('/readyz: 503 without Retry-After');
         const alive = await probe(url, '/livez');
-        if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is down`);
+        if (alive.status !== 200)
+          tally.reportViolation(`/livez is ${alive.status} while the database is down`);
         tally.count('probes while the database was down');
       }
       await sleep(probeIntervalMs);

@@ -9,7 +9,7 @@ import type { Attempt, FolderWriter } from './clients/folder-writer.ts';
 import type { Follower } from './clients/follower.ts';
 import type { Entry } from './journal-replay.ts';
 import type { Population } from './clients/population.ts';
-import { checkStored, readJournal } from './stored-state.ts';
+import { checkStoredState, readJournal } from './stored-state.ts';
 
 /** Concurrent requests of each kind: more than the database connections of a node. */
 const concurrency = 20;
@@ -25,17 +25,19 @@ export async function checkAll(world: ChaosWorld, population: Population): Promi
   for (const refresher of refreshers) await refresher.check();
   for (const visitor of visitors) await visitor.check();
   await userManager.check();
-  await checkSpent(world, population);
+  await checkSpentTokens(world, population);
   const entries = await readJournal(cluster);
   tally.count('entries of the journal at the end', entries.length);
-  await checkStored(cluster, entries, tally);
+  await checkStoredState(cluster, entries, tally);
   for (const writer of writers) compareAttempts(world, writer, entries);
-  compareCommons(world, population, entries);
-  await Promise.all(followers.map((follower) => compareReceived(world, population, follower, entries)));
-  const unexpected = cluster.findUnexpectedLogLines();
-  if (unexpected.length > 0) {
-    tally.violation(
-      `the nodes logged ${unexpected.length} unexpected lines: ${unexpected.slice(0, 5).join('\n')}`,
+  compareSharedChanges(world, population, entries);
+  await Promise.all(
+    followers.map((follower) => compareReceivedChanges(world, population, follower, entries)),
+  );
+  const unexpectedLines = cluster.findUnexpectedLogLines();
+  if (unexpectedLines.length > 0) {
+    tally.reportViolation(
+      `the nodes logged ${unexpectedLines.length} unexpected lines: ${unexpectedLines.slice(0, 5).join('\n')}`,
     );
   }
 }
@@ -57,25 +59,26 @@ async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Pop
         send(write, { input: { id: folder.id, title: `${url} ${index}` } }),
       ]).flat(),
     );
-    const failed = outcomes.find(({ kind }) => kind !== 'done');
-    if (failed)
-      admin.violation(
-        `${url} cannot handle ${outcomes.length} concurrent requests: ${JSON.stringify(failed)}`,
+    const failure = outcomes.find(({ kind }) => kind !== 'done');
+    if (failure)
+      admin.reportViolation(
+        `${url} cannot handle ${outcomes.length} concurrent requests: ${JSON.stringify(failure)}`,
       );
   }
 }
 
 /** Checks that the database contains every acknowledged refresh. */
-async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Population): Promise<void> {
+async function checkSpentTokens({ cluster, tally }: ChaosWorld, { refreshers }: Population): Promise<void> {
   const rows = await cluster.rows(
     sql<object, { digest: Uint8Array }>`select digest from spent_refresh_tokens`,
   );
   const digests = new Set(rows.map(({ digest }) => Buffer.from(digest).toString('hex')));
-  const spent = refreshers.flatMap((refresher) => refresher.spent);
-  const missing = spent.filter(
+  const spentTokens = refreshers.flatMap((refresher) => refresher.spentTokens);
+  const missingTokens = spentTokens.filter(
     ({ refreshToken }) => !digests.has(Buffer.from(digestOf(refreshToken)).toString('hex')),
   );
-  if (missing.length > 0) tally.violation(`${missing.length} acknowledged refreshes are not stored`);
+  if (missingTokens.length > 0)
+    tally.reportViolation(`${missingTokens.length} acknowledged refreshes are not stored`);
 }
 
 /**
@@ -83,25 +86,25 @@ async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Popula
  * missing.
  */
 function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: readonly Entry[]): void {
-  const own = entries.filter(({ byUserId }) => byUserId === writer.account.userId);
+  const ownEntries = entries.filter(({ byUserId }) => byUserId === writer.account.userId);
   let index = 0;
   for (const attempt of writer.attempts) {
     if (attempt.isDone === false) continue;
-    const entry = own[index];
-    if (entry && isOf(entry, attempt)) index++;
+    const entry = ownEntries[index];
+    if (entry && matchesAttempt(entry, attempt)) index++;
     else if (attempt.isDone) {
-      tally.violation(
+      tally.reportViolation(
         `${writer.name}: ${JSON.stringify(attempt)} is not in the journal; the next entry is ${JSON.stringify(entry)}`,
       );
       return;
     }
   }
-  if (index < own.length) {
-    tally.violation(`${writer.name}: unexpected entry ${JSON.stringify(own[index])}`);
+  if (index < ownEntries.length) {
+    tally.reportViolation(`${writer.name}: unexpected entry ${JSON.stringify(ownEntries[index])}`);
   }
 }
 
-function isOf(entry: Entry, { kind, folderId, expectedAfter, cursor }: Attempt): boolean {
+function matchesAttempt(entry: Entry, { kind, folderId, expectedAfter, cursor }: Attempt): boolean {
   return (
     entry.kind === kind &&
     (folderId === undefined || entry.folderId === folderId) &&
@@ -111,7 +114,7 @@ function isOf(entry: Entry, { kind, folderId, expectedAfter, cursor }: Attempt):
 }
 
 /** Checks that the journal contains the changes of each shared writer in order. */
-function compareCommons(
+function compareSharedChanges(
   { tally }: ChaosWorld,
   { sharedWriters }: Population,
   entries: readonly Entry[],
@@ -119,16 +122,17 @@ function compareCommons(
   const numberByCursor = new Map(entries.map(({ cursor, number }) => [cursor, number]));
   for (const { cursors } of sharedWriters) {
     const numbers = cursors.map((cursor) => numberByCursor.get(cursor));
-    const lost = numbers.filter((number) => number === undefined).length;
-    if (lost > 0) tally.violation(`${lost} acknowledged changes of shared writers are not in the journal`);
+    const lostCount = numbers.filter((number) => number === undefined).length;
+    if (lostCount > 0)
+      tally.reportViolation(`${lostCount} acknowledged changes of shared writers are not in the journal`);
     if (numbers.some((number, index) => index > 0 && number! < numbers[index - 1]!)) {
-      tally.violation('changes of a shared writer are not in order');
+      tally.reportViolation('changes of a shared writer are not in order');
     }
     tally.count('changes of shared folders acknowledged', cursors.length);
   }
 }
 
-async function compareReceived(
+async function compareReceivedChanges(
   { tally }: ChaosWorld,
   { startCursor }: Population,
   follower: Follower,
@@ -147,23 +151,23 @@ async function compareReceived(
     }));
   const last = expected.at(-1);
   if (last) await follower.followTo(last.cursor);
-  const { received, name } = follower;
-  const wrong = expected.findIndex(({ cursor }, index) => received[index]?.cursor !== cursor);
-  if (wrong >= 0 || received.length !== expected.length) {
+  const { receivedChanges: received, name } = follower;
+  const wrongIndex = expected.findIndex(({ cursor }, index) => received[index]?.cursor !== cursor);
+  if (wrongIndex >= 0 || received.length !== expected.length) {
     const numbers = new Map(entries.map(({ cursor, number }) => [cursor, number]));
-    const around = (list: readonly { cursor: string }[]) =>
-      list.slice(Math.max(0, wrong - 2), wrong + 3).map(({ cursor }) => numbers.get(cursor));
-    tally.violation(
-      `${name} received ${received.length} changes instead of ${expected.length}; at ${wrong}: ${around(received).join()} instead of ${around(expected).join()}`,
+    const numbersAround = (list: readonly { cursor: string }[]) =>
+      list.slice(Math.max(0, wrongIndex - 2), wrongIndex + 3).map(({ cursor }) => numbers.get(cursor));
+    tally.reportViolation(
+      `${name} received ${received.length} changes instead of ${expected.length}; at ${wrongIndex}: ${numbersAround(received).join()} instead of ${numbersAround(expected).join()}`,
     );
     return;
   }
-  const different = expected.findIndex(
+  const differentIndex = expected.findIndex(
     ({ kind, folderId }, index) => received[index]!.kind !== kind || received[index]!.folderId !== folderId,
   );
-  if (different >= 0) {
-    tally.violation(
-      `${name} received ${JSON.stringify(received[different])}, not ${JSON.stringify(expected[different])}`,
+  if (differentIndex >= 0) {
+    tally.reportViolation(
+      `${name} received ${JSON.stringify(received[differentIndex])}, not ${JSON.stringify(expected[differentIndex])}`,
     );
   }
 }

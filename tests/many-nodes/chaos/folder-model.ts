@@ -24,7 +24,7 @@ export interface State {
 }
 
 /** A folder as the graph returns it. */
-export interface ReadFolder {
+export interface FolderItem {
   readonly id: string;
   readonly name: string;
   readonly title: string;
@@ -41,24 +41,24 @@ export function withFolder(model: Model, id: string, folder: ModelFolder): Model
 export function withChange(model: Model, id: string, change: Partial<ModelFolder>): Model {
   const folder = model.get(id)!;
   const followsName = folder.title === folder.name && change.name !== undefined;
-  const changed = { ...folder, ...(followsName && { title: change.name }), ...change };
-  return withFolder(model, id, { ...changed, version: folder.version + 1 });
+  const changedFolder = { ...folder, ...(followsName && { title: change.name }), ...change };
+  return withFolder(model, id, { ...changedFolder, version: folder.version + 1 });
 }
 
 /** Returns a folder and its descendants. */
 export function subtree(model: Model, id: string): Model {
   const ids = new Set([id]);
   // The loop also visits ids that are added during it.
-  for (const above of ids) for (const [each, { parentId }] of model) if (parentId === above) ids.add(each);
+  for (const parent of ids) for (const [each, { parentId }] of model) if (parentId === parent) ids.add(each);
   return new Map([...model].filter(([each]) => ids.has(each)));
 }
 
 export function withDeleted({ model, trash }: State, id: string): State {
   const formerParentId = model.get(id)!.parentId;
-  const gone = subtree(model, id);
-  const folders = withChange(gone, id, {});
+  const deletedFolders = subtree(model, id);
+  const folders = withChange(deletedFolders, id, {});
   return {
-    model: new Map([...model].filter(([each]) => !gone.has(each))),
+    model: new Map([...model].filter(([each]) => !deletedFolders.has(each))),
     trash: [...trash, { id, formerParentId, folders }],
   };
 }
@@ -78,36 +78,36 @@ export function withRestored(
  * Returns the model with ids for new folders if it matches the folders that were read. Otherwise returns the
  * difference.
  */
-export function match(model: Model, read: readonly ReadFolder[], topId: string): Model | string {
-  const readById = new Map(read.map((folder) => [folder.id, folder]));
+export function match(model: Model, actualFolders: readonly FolderItem[], topId: string): Model | string {
+  const readById = new Map(actualFolders.map((folder) => [folder.id, folder]));
   const existingIds = [...model.keys()].filter((id) => !isNew(id));
-  const missing = existingIds.filter((id) => !readById.has(id));
-  if (missing.length > 0) return `missing: ${formatNames(model, missing)}`;
+  const missingIds = existingIds.filter((id) => !readById.has(id));
+  if (missingIds.length > 0) return `missing: ${formatNames(model, missingIds)}`;
   const ids = new Map(existingIds.map((id) => [id, id])).set(topId, topId);
   // Top down: the parent of a new folder exists or is an earlier new folder.
   for (const [id, { parentId, name }] of model) {
     if (!isNew(id)) continue;
-    const candidate = read.find(
+    const candidate = actualFolders.find(
       (each) => each.name === name && each.parent.id === ids.get(parentId) && !model.has(each.id),
     );
     if (!candidate) return `missing: ${name}`;
     ids.set(id, candidate.id);
   }
-  const matched = new Map<string, ModelFolder>();
+  const matchedFolders = new Map<string, ModelFolder>();
   for (const [id, folder] of model)
-    matched.set(ids.get(id)!, { ...folder, parentId: ids.get(folder.parentId)! });
-  const unknown = read.filter(({ id }) => !matched.has(id));
-  if (unknown.length > 0) return `unexpected: ${unknown.map(({ name }) => name).join()}`;
-  for (const [id, expected] of matched) {
+    matchedFolders.set(ids.get(id)!, { ...folder, parentId: ids.get(folder.parentId)! });
+  const unknownFolders = actualFolders.filter(({ id }) => !matchedFolders.has(id));
+  if (unknownFolders.length > 0) return `unexpected: ${unknownFolders.map(({ name }) => name).join()}`;
+  for (const [id, expected] of matchedFolders) {
     const { name, title, version, parent, folders } = readById.get(id)!;
     const actual = { parentId: parent.id, name, title, version };
     if (JSON.stringify(actual) !== JSON.stringify({ ...emptyFolder, ...expected })) {
       return `${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
     }
-    const inside = [...matched.values()].filter(({ parentId }) => parentId === id).length;
-    if (folders.totalCount !== inside) return `${name} counts ${folders.totalCount}, not ${inside}`;
+    const childCount = [...matchedFolders.values()].filter(({ parentId }) => parentId === id).length;
+    if (folders.totalCount !== childCount) return `${name} counts ${folders.totalCount}, not ${childCount}`;
   }
-  return matched;
+  return matchedFolders;
 }
 
 /** Sets the order of the fields for the comparison as text. */

@@ -32,39 +32,40 @@ interface OperationContext {
   readonly topId: string;
   readonly random: Random;
   /** Returns a unique name. */
-  readonly fresh: () => string;
+  readonly uniqueName: () => string;
 }
 
 const maxFolders = 30;
 const maxInTrash = 8;
 
-const operations: readonly { weight: number; make: (chosen: OperationContext) => Operation | undefined }[] = [
-  { weight: 8, make: create },
-  { weight: 4, make: rename },
-  { weight: 4, make: retitle },
-  { weight: 5, make: move },
-  { weight: 4, make: remove },
-  { weight: 4, make: restore },
-  { weight: 1, make: importSome },
-  { weight: 1, make: updateStale },
-  { weight: 1, make: reuseName },
-];
-const allWeights = operations.reduce((sum, { weight }) => sum + weight, 0);
+const operations: readonly { weight: number; build: (context: OperationContext) => Operation | undefined }[] =
+  [
+    { weight: 8, build: create },
+    { weight: 4, build: rename },
+    { weight: 4, build: retitle },
+    { weight: 5, build: move },
+    { weight: 4, build: remove },
+    { weight: 4, build: restore },
+    { weight: 1, build: importFolders },
+    { weight: 1, build: updateStale },
+    { weight: 1, build: reuseName },
+  ];
+const totalWeight = operations.reduce((sum, { weight }) => sum + weight, 0);
 
-export function chooseOperation(chosen: OperationContext): Operation {
+export function chooseOperation(context: OperationContext): Operation {
   for (;;) {
-    let left = chosen.random.below(allWeights);
-    const { make } = operations.find(({ weight }) => (left -= weight) < 0)!;
-    const operation = make(chosen);
+    let remainingWeight = context.random.below(totalWeight);
+    const { build } = operations.find(({ weight }) => (remainingWeight -= weight) < 0)!;
+    const operation = build(context);
     if (operation) return operation;
   }
 }
 
-function create({ state, topId, random, fresh }: OperationContext): Operation | undefined {
+function create({ state, topId, random, uniqueName }: OperationContext): Operation | undefined {
   const { model } = state;
   if (model.size >= maxFolders) return undefined;
   const parentId = random.pick([topId, ...model.keys()]);
-  const name = fresh();
+  const name = uniqueName();
   const folder = { parentId, name, title: name, version: 1 };
   return {
     name: 'createFolder',
@@ -76,12 +77,12 @@ function create({ state, topId, random, fresh }: OperationContext): Operation | 
   };
 }
 
-function rename({ state, random, fresh }: OperationContext): Operation | undefined {
-  return update(state, random, { name: fresh() });
+function rename({ state, random, uniqueName }: OperationContext): Operation | undefined {
+  return update(state, random, { name: uniqueName() });
 }
 
-function retitle({ state, random, fresh }: OperationContext): Operation | undefined {
-  return update(state, random, { title: fresh() });
+function retitle({ state, random, uniqueName }: OperationContext): Operation | undefined {
+  return update(state, random, { title: uniqueName() });
 }
 
 function update(
@@ -105,9 +106,9 @@ function move({ state, topId, random }: OperationContext): Operation | undefined
   const { model } = state;
   const id = pickFolder(model, random);
   if (!id) return undefined;
-  const inside = subtree(model, id);
+  const ownSubtree = subtree(model, id);
   const parentIds = [topId, ...model.keys()].filter(
-    (index) => !inside.has(index) && index !== model.get(id)!.parentId,
+    (index) => !ownSubtree.has(index) && index !== model.get(id)!.parentId,
   );
   if (parentIds.length === 0) return undefined;
   const parentId = random.pick(parentIds);
@@ -136,53 +137,51 @@ function remove({ state, random }: OperationContext): Operation | undefined {
 
 function restore({ state, topId, random }: OperationContext): Operation | undefined {
   // The former parent must exist, because otherwise only an administrator may restore the folder.
-  const restorable = state.trash.filter(
+  const restorableFolders = state.trash.filter(
     ({ formerParentId }) => formerParentId === topId || state.model.has(formerParentId),
   );
-  if (restorable.length === 0 || state.model.size >= 2 * maxFolders) return undefined;
-  const trashed = random.pick(restorable);
-  const { id, folders } = trashed;
-  const parentId = random.chance(0.5) ? trashed.formerParentId : topId;
-  const isElsewhere = parentId !== trashed.formerParentId;
+  if (restorableFolders.length === 0 || state.model.size >= 2 * maxFolders) return undefined;
+  const trashedFolder = random.pick(restorableFolders);
+  const { id, folders } = trashedFolder;
+  const parentId = random.chance(0.5) ? trashedFolder.formerParentId : topId;
+  const isElsewhere = parentId !== trashedFolder.formerParentId;
   return {
     name: 'restoreFolder',
     input: { id, ...(isElsewhere && { parentId }) },
     kind: 'RESTORE_FOLDER',
     folderId: id,
     expectedAfter: { name: folders.get(id)!.name },
-    after: withRestored(state, trashed, parentId),
+    after: withRestored(state, trashedFolder, parentId),
   };
 }
 
-function importSome({ state, topId, random, fresh }: OperationContext): Operation | undefined {
+function importFolders({ state, topId, random, uniqueName }: OperationContext): Operation | undefined {
   if (state.model.size >= maxFolders) return undefined;
-  const parentId = random.pick([topId, ...state.model.keys()]);
-  const name = fresh();
-  const folder = (above: string, called: string) => ({
-    parentId: above,
-    name: called,
-    title: called,
-    version: 1,
-  });
+  const topParentId = random.pick([topId, ...state.model.keys()]);
+  const topName = uniqueName();
+  const createFolder = (parentId: string, name: string) => ({ parentId, name, title: name, version: 1 });
   const model = new Map([
     ...state.model,
-    ['new 1', folder(parentId, name)],
-    ['new 2', folder('new 1', `${name} a`)],
-    ['new 3', folder('new 1', `${name} b`)],
+    ['new 1', createFolder(topParentId, topName)],
+    ['new 2', createFolder('new 1', `${topName} a`)],
+    ['new 3', createFolder('new 1', `${topName} b`)],
   ]);
   return {
     name: 'importFolders',
-    input: { parentId, list: [{ path: `${name}/${name} a` }, { path: `${name}/${name} b` }] },
+    input: {
+      parentId: topParentId,
+      list: [{ path: `${topName}/${topName} a` }, { path: `${topName}/${topName} b` }],
+    },
     kind: 'IMPORT_FOLDERS',
-    folderId: parentId,
+    folderId: topParentId,
     expectedAfter: { count: 3 },
     after: { ...state, model },
   };
 }
 
 /** An update with a stale version, which the server must refuse. */
-function updateStale({ state, random, fresh }: OperationContext): Operation | undefined {
-  const operation = update(state, random, { title: fresh() });
+function updateStale({ state, random, uniqueName }: OperationContext): Operation | undefined {
+  const operation = update(state, random, { title: uniqueName() });
   if (!operation) return undefined;
   const expectedVersion = state.model.get(operation.folderId!)!.version - 1;
   return { ...operation, input: { ...operation.input, expectedVersion }, after: state, refusal: 'CONFLICT' };

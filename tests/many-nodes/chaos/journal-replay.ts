@@ -40,7 +40,7 @@ export interface ReplayedState {
   /** How many times each session was ended individually. */
   readonly endedSessions: ReadonlyMap<string, number>;
   /** Sessions ended because their users were disabled. */
-  readonly endedTogether: number;
+  readonly endedByDisabling: number;
 }
 
 export function replay(entries: readonly Entry[]): ReplayedState {
@@ -51,13 +51,13 @@ export function replay(entries: readonly Entry[]): ReplayedState {
   const users = new Map<string, boolean>();
   const endedSessions = new Map<string, number>();
   let importedCount = 0;
-  let endedTogether = 0;
-  const change = (id: string, changed: Partial<ReplayedFolder>) => {
+  let endedByDisabling = 0;
+  const changeFolder = (id: string, fields: Partial<ReplayedFolder>) => {
     const folder = folders.get(id) ?? { changes: 0, isCreated: false };
-    folders.set(id, { ...folder, ...changed, changes: folder.changes + 1 });
+    folders.set(id, { ...folder, ...fields, changes: folder.changes + 1 });
   };
 
-  const take: Readonly<Record<string, (entry: Entry) => void>> = {
+  const applyByKind: Readonly<Record<string, (entry: Entry) => void>> = {
     CREATE_FOLDER: ({ folderId, path, after }) =>
       folders.set(folderId!, {
         parentId: path!.at(-2)!,
@@ -65,11 +65,11 @@ export function replay(entries: readonly Entry[]): ReplayedState {
         changes: 0,
         isCreated: true,
       }),
-    UPDATE_FOLDER: ({ folderId, after }) => change(folderId!, after),
-    MOVE_FOLDER: ({ folderId, after }) => change(folderId!, { parentId: after['parentId'] as string }),
-    DELETE_FOLDER: ({ folderId }) => change(folderId!, { parentId: null }),
+    UPDATE_FOLDER: ({ folderId, after }) => changeFolder(folderId!, after),
+    MOVE_FOLDER: ({ folderId, after }) => changeFolder(folderId!, { parentId: after['parentId'] as string }),
+    DELETE_FOLDER: ({ folderId }) => changeFolder(folderId!, { parentId: null }),
     RESTORE_FOLDER: ({ folderId, path, after }) =>
-      change(folderId!, { parentId: path!.at(-2)!, name: after['name'] as string }),
+      changeFolder(folderId!, { parentId: path!.at(-2)!, name: after['name'] as string }),
     IMPORT_FOLDERS: ({ after }) => (importedCount += after['count'] as number),
     GRANT_ACCESS: ({ folderId, userId, groupId, after }) =>
       grants.set(`${folderId} ${userId ?? groupId}`, after['level'] as string),
@@ -85,15 +85,15 @@ export function replay(entries: readonly Entry[]): ReplayedState {
     ADD_TO_GROUP: ({ groupId, userId }) => members.add(`${groupId} ${userId}`),
     REMOVE_FROM_GROUP: ({ groupId, userId }) => members.delete(`${groupId} ${userId}`),
     END_SESSION: ({ sessionId, after }) => {
-      if (sessionId === null) endedTogether += after['count'] as number;
+      if (sessionId === null) endedByDisabling += after['count'] as number;
       else endedSessions.set(sessionId, (endedSessions.get(sessionId) ?? 0) + 1);
     },
   };
 
   for (const entry of entries) {
-    const taken = take[entry.kind];
-    if (!taken) throw new Error(`Unexpected entry kind ${entry.kind}.`);
-    taken(entry);
+    const apply = applyByKind[entry.kind];
+    if (!apply) throw new Error(`Unexpected entry kind ${entry.kind}.`);
+    apply(entry);
   }
-  return { folders, importedCount, groups, members, grants, users, endedSessions, endedTogether };
+  return { folders, importedCount, groups, members, grants, users, endedSessions, endedByDisabling };
 }

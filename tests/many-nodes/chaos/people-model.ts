@@ -32,8 +32,8 @@ interface ChangeContext {
 const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
 const maxGroups = 4;
 
-export function chooseChange({ groups, grants }: People, chosen: ChangeContext): Change {
-  const { random, name, shelfIds, guestIds } = chosen;
+export function chooseChange({ groups, grants }: People, context: ChangeContext): Change {
+  const { random, name, shelfIds, guestIds } = context;
   const ids = [...groups.keys()];
   if (ids.length < 2 || (ids.length < maxGroups && random.chance(0.1))) {
     return {
@@ -46,11 +46,11 @@ export function chooseChange({ groups, grants }: People, chosen: ChangeContext):
   const group = groups.get(groupId)!;
   const draw = random.below(20);
   if (draw === 0) {
-    const left = [...grants].filter(([key]) => !key.endsWith(groupId));
+    const remainingGrants = [...grants].filter(([key]) => !key.endsWith(groupId));
     return {
       name: 'deleteGroup',
       input: { id: groupId },
-      after: { groups: without(groups, groupId), grants: new Map(left) },
+      after: { groups: withoutEntry(groups, groupId), grants: new Map(remainingGrants) },
     };
   }
   if (draw < 3) {
@@ -81,7 +81,7 @@ export function chooseChange({ groups, grants }: People, chosen: ChangeContext):
     return {
       name: 'revokeAccess',
       input: { folderId, ...subject },
-      after: { groups, grants: without(grants, key) },
+      after: { groups, grants: withoutEntry(grants, key) },
     };
   }
   const level = random.pick(levels.filter((each) => each !== grants.get(key)));
@@ -93,15 +93,15 @@ export function chooseChange({ groups, grants }: People, chosen: ChangeContext):
 }
 
 /** Replaces the temporary id of a new group if the group exists. */
-export function adopt({ groups, grants }: People, read: People): People {
-  const added = groups.get('new');
-  const id = added && [...read.groups].find(([, { name }]) => name === added.name)?.[0];
-  return id ? { groups: without(new Map(groups).set(id, added), 'new'), grants } : { groups, grants };
+export function withGroupId({ groups, grants }: People, actual: People): People {
+  const newGroup = groups.get('new');
+  const id = newGroup && [...actual.groups].find(([, { name }]) => name === newGroup.name)?.[0];
+  return id ? { groups: withoutEntry(new Map(groups).set(id, newGroup), 'new'), grants } : { groups, grants };
 }
 
-export function differenceOf(expected: People, read: People): string | undefined {
+export function differenceOf(expected: People, actual: People): string | undefined {
   const text = ({ groups, grants }: People) => JSON.stringify([[...groups].sort(), [...grants].sort()]);
-  return text(expected) === text(read) ? undefined : `${text(read)} instead of ${text(expected)}`;
+  return text(expected) === text(actual) ? undefined : `${text(actual)} instead of ${text(expected)}`;
 }
 
 /**
@@ -118,6 +118,6 @@ export function levelOf({ groups, grants }: People, userId: string, folderId: st
   return level === 'NONE' ? undefined : level;
 }
 
-function without<T>(all: ReadonlyMap<string, T>, id: string): Map<string, T> {
+function withoutEntry<T>(all: ReadonlyMap<string, T>, id: string): Map<string, T> {
   return new Map([...all].filter(([each]) => each !== id));
 }

@@ -28,7 +28,7 @@ export async function waitUntilReady(urls: readonly string[], tally: Tally): Pro
     urls.map(async (url) => {
       while ((await probe(url, '/readyz')).status !== 200) {
         if (performance.now() - began > readyTimeoutMs) {
-          tally.violation(`${url} is not ready after ${readyTimeoutMs} ms`);
+          tally.reportViolation(`${url} is not ready after ${readyTimeoutMs} ms`);
           return false;
         }
         await sleep(probeIntervalMs);

@@ -10,10 +10,10 @@ export class Random {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    let bits = this.#state;
+    bits = Math.imul(bits ^ (bits >>> 15), bits | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
   }
 
   below(end: number): number {
@@ -33,7 +33,7 @@ export class Random {
     return all[this.below(all.length)]!;
   }
 
-  shuffled<T>(all: readonly T[]): T[] {
+  shuffle<T>(all: readonly T[]): T[] {
     return all
       .map((each) => ({ each, sortKey: this.next() }))
       .sort((one, other) => one.sortKey - other.sortKey)

@@ -42,16 +42,17 @@ export async function readJournal(cluster: StoredCluster): Promise<Entry[]> {
 }
 
 /** Checks that the journal has no gap and that the stored state matches the journal. */
-export async function checkStored(
+export async function checkStoredState(
   cluster: StoredCluster,
   entries: readonly Entry[],
   tally: Tally,
 ): Promise<void> {
   const gap = entries.findIndex(({ number }, index) => number !== index + 1);
-  if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
+  if (gap >= 0)
+    tally.reportViolation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
   const [counter] = await cluster.rows(sql<object, { number: number }>`select number from journal_counter`);
   if (counter!.number !== entries.length) {
-    tally.violation(`the journal counter is ${counter!.number} after ${entries.length} entries`);
+    tally.reportViolation(`the journal counter is ${counter!.number} after ${entries.length} entries`);
   }
   await checkFolders(cluster, entries, tally);
   await checkPeople(cluster, entries, tally);
@@ -69,7 +70,7 @@ async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], t
   const heightOf = (id: string): number =>
     Math.max(0, ...(children.get(id) ?? []).map((child) => 1 + heightOf(child.id)));
   const roots = rows.filter(({ parentId, because }) => parentId === null && because === null);
-  if (roots.length !== 1) tally.violation(`there are ${roots.length} roots`);
+  if (roots.length !== 1) tally.reportViolation(`there are ${roots.length} roots`);
   const topOf = ({ id }: FolderRow): FolderRow | undefined => {
     let folder = byId.get(id);
     for (let steps = 0; folder?.parentId && steps < 300; steps++) folder = byId.get(folder.parentId);
@@ -77,41 +78,44 @@ async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], t
   };
 
   const { folders, importedCount } = replay(entries);
-  let imported = 0;
+  let importedFolders = 0;
   for (const row of rows) {
     const { id, name, parentId, childCount, height } = row;
     const top = topOf(row);
-    if (!top) tally.violation(`${name} has no path to the root`);
+    if (!top) tally.reportViolation(`${name} has no path to the root`);
     // Part of an interrupted import, which was never published.
     if (top?.because === 'import') continue;
-    const inside = children.get(id)?.length ?? 0;
-    if (childCount !== inside)
-      tally.violation(`${name} has child_count ${childCount}, but ${inside} subfolders`);
+    const subfolderCount = children.get(id)?.length ?? 0;
+    if (childCount !== subfolderCount)
+      tally.reportViolation(`${name} has child_count ${childCount}, but ${subfolderCount} subfolders`);
     if (height < heightOf(id))
-      tally.violation(`${name} has height ${height}, but ${heightOf(id)} levels of descendants`);
+      tally.reportViolation(`${name} has height ${height}, but ${heightOf(id)} levels of descendants`);
     if (row === roots[0]) continue;
-    const replayed = folders.get(id);
-    if (!replayed?.isCreated) imported++;
-    const { changes, ...expected }: ReplayedFolder = replayed ?? { changes: 0, isCreated: false };
-    const differs = [
+    const replayedFolder = folders.get(id);
+    if (!replayedFolder?.isCreated) importedFolders++;
+    const { changes, ...expected }: ReplayedFolder = replayedFolder ?? { changes: 0, isCreated: false };
+    const differences = [
       expected.parentId !== undefined && expected.parentId !== parentId && 'parent',
       expected.name !== undefined && expected.name !== name && 'name',
       expected.title !== undefined && expected.title !== row.title && 'title',
       row.version !== changes + 1 && `version ${row.version}, not ${changes + 1}`,
     ].filter(Boolean);
-    if (differs.length > 0) tally.violation(`${name} differs from the journal: ${differs.join()}`);
+    if (differences.length > 0)
+      tally.reportViolation(`${name} differs from the journal: ${differences.join()}`);
   }
-  if (imported !== importedCount) {
-    tally.violation(`${imported} imported folders are stored, but the journal contains ${importedCount}`);
+  if (importedFolders !== importedCount) {
+    tally.reportViolation(
+      `${importedFolders} imported folders are stored, but the journal contains ${importedCount}`,
+    );
   }
-  const missing = [...folders.keys()].filter((id) => !byId.has(id));
-  if (missing.length > 0)
-    tally.violation(`${missing.length} folders in the journal are missing from the database`);
+  const missingIds = [...folders.keys()].filter((id) => !byId.has(id));
+  if (missingIds.length > 0)
+    tally.reportViolation(`${missingIds.length} folders in the journal are missing from the database`);
 }
 
 async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
   const { groups, members, grants, users } = replay(entries);
-  const stored = {
+  const rowsByTable = {
     groups: await cluster.rows(
       sql<object, { text: string }>`select id || ' ' || name as text from user_groups`,
     ),
@@ -131,43 +135,44 @@ async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], ta
       )
     ).map(({ id, disabledAt }) => ({ text: `${id} ${disabledAt === null ? '' : 'disabled'}` })),
   };
-  const expectedRows: Record<keyof typeof stored, string[]> = {
+  const expectedRows: Record<keyof typeof rowsByTable, string[]> = {
     groups: [...groups].map(([id, name]) => `${id} ${name}`),
     members: [...members],
     grants: [...grants].map(([index, level]) => `${index} ${level}`),
     users: [...users].map(([id, isDisabled]) => `${id} ${isDisabled ? 'disabled' : ''}`),
   };
-  for (const [name, rows] of Object.entries(stored)) {
+  for (const [name, rows] of Object.entries(rowsByTable)) {
     const expected = expectedRows[name as keyof typeof expectedRows].sort().join('\n');
     const actual = rows
       .map(({ text }) => text)
       .sort()
       .join('\n');
-    if (actual !== expected) tally.violation(`${name} differ from the journal:\n${actual}\n\n${expected}`);
+    if (actual !== expected)
+      tally.reportViolation(`${name} differ from the journal:\n${actual}\n\n${expected}`);
   }
 }
 
 async function checkSessions(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
-  const { endedSessions, endedTogether } = replay(entries);
+  const { endedSessions, endedByDisabling } = replay(entries);
   const rows = await cluster.rows(
     sql<object, { id: string; because: string | null }>`select id, revoked_because as because from sessions`,
   );
   tally.count('sessions at the end', rows.length);
-  const together = rows.filter(({ because }) => because === 'disabled').length;
-  if (together !== endedTogether) {
-    tally.violation(
-      `${together} sessions of disabled users have ended, but the journal contains ${endedTogether}`,
+  const disabledCount = rows.filter(({ because }) => because === 'disabled').length;
+  if (disabledCount !== endedByDisabling) {
+    tally.reportViolation(
+      `${disabledCount} sessions of disabled users have ended, but the journal contains ${endedByDisabling}`,
     );
   }
   for (const { id, because } of rows) {
     const entryCount = endedSessions.get(id) ?? 0;
     const isOwnEntry = because !== null && because !== 'disabled';
     if (entryCount !== (isOwnEntry ? 1 : 0))
-      tally.violation(`the journal contains the end of a session ${entryCount} times`);
+      tally.reportViolation(`the journal contains the end of a session ${entryCount} times`);
   }
   const [orphans] = await cluster.rows(
     sql<object, { count: number }>`
       select count(*) as count from sessions join spent_refresh_tokens on digest = refresh_digest`,
   );
-  if (orphans!.count > 0) tally.violation(`${orphans!.count} sessions have a spent token`);
+  if (orphans!.count > 0) tally.reportViolation(`${orphans!.count} sessions have a spent token`);
 }

@@ -33,7 +33,7 @@ export class Tally {
     return this.#times.get(name)?.at(-1)?.toFixed(0) ?? '';
   }
 
-  violation(text: string): void {
+  reportViolation(text: string): void {
     this.#violationCount++;
     const full = `${this.seconds.toFixed(1)} s: ${text}`;
     if (this.#violations.length < maxViolations) this.#violations.push(full);

@@ -1,23 +1,30 @@
-/** Manages groups and grants, and checks what guests see. No other client changes groups or grants. */
+/** Manages groups and grants, and checks which folders guests can see. No other client changes groups or grants. */
 
 import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
-import { adopt, chooseChange, differenceOf, levelOf, type Change, type People } from '../people-model.ts';
+import {
+  withGroupId,
+  chooseChange,
+  differenceOf,
+  levelOf,
+  type Change,
+  type People,
+} from '../people-model.ts';
 
 export interface Guest extends Account {
   readonly name: string;
 }
 
-interface ReadPeople {
-  readonly groups: { readonly items: readonly ReadGroup[] };
-  readonly folder: { readonly folders: { readonly items: readonly ReadShelf[] } };
+interface PeopleResponse {
+  readonly groups: { readonly items: readonly GroupItem[] };
+  readonly folder: { readonly folders: { readonly items: readonly ShelfItem[] } };
 }
-interface ReadGroup {
+interface GroupItem {
   readonly id: string;
   readonly name: string;
   readonly members: { readonly items: readonly { readonly id: string }[] };
 }
-interface ReadShelf {
+interface ShelfItem {
   readonly id: string;
   readonly access: {
     readonly items: readonly {
@@ -29,7 +36,7 @@ interface ReadShelf {
 }
 
 const checkShare = 0.5;
-const readPeople = `query($id: ID!){groups(first: 1000){items{id name members{items{id}}}}
+const peopleQuery = `query($id: ID!){groups(first: 1000){items{id name members{items{id}}}}
   folder(id: $id){folders{items{id access{items{level user{id} group{id}}}}}}}`;
 
 export class AccessManager {
@@ -39,7 +46,7 @@ export class AccessManager {
   readonly #topId: string;
   readonly #shelfIds: readonly string[];
   #people: People = { groups: new Map(), grants: new Map() };
-  #made = 0;
+  #nameCount = 0;
 
   constructor(
     client: ChaosClient,
@@ -68,52 +75,53 @@ export class AccessManager {
   async check(url?: string): Promise<void> {
     const difference = differenceOf(this.#people, await this.#read(url));
     if (difference)
-      this.#client.violation(`groups and grants differ from the acknowledged changes: ${difference}`);
+      this.#client.reportViolation(`groups and grants differ from the acknowledged changes: ${difference}`);
   }
 
   async #change(): Promise<void> {
     const { tally } = this.#client.world;
     const change = chooseChange(this.#people, {
       random: this.#client.random,
-      name: this.#fresh(),
+      name: this.#uniqueName(),
       shelfIds: this.#shelfIds,
       guestIds: this.#guests.map(({ userId }) => userId),
     });
     const outcome = await this.#send(change);
     if (outcome.kind === 'refused') {
-      this.#client.violation(
+      this.#client.reportViolation(
         `${change.name} ${JSON.stringify(change.input)} was refused: ${outcome.message}`,
       );
     } else if (outcome.kind === 'done') {
       tally.count('changes of people acknowledged');
-      this.#people = adopt(change.after, await this.#read());
+      this.#people = withGroupId(change.after, await this.#read());
       await this.check();
     } else {
-      await this.#find(change);
+      await this.#findOutcome(change);
     }
   }
 
-  async #find(change: Change): Promise<void> {
+  async #findOutcome(change: Change): Promise<void> {
     const { tally } = this.#client.world;
     tally.count('changes of people not acknowledged');
     // A later successful change proves that this one has ended.
     await this.#client.retryUntilDone(() =>
       this.#send({
         name: 'updateFolder',
-        input: { id: this.#topId, title: this.#fresh() },
+        input: { id: this.#topId, title: this.#uniqueName() },
         after: this.#people,
       }),
     );
-    const read = await this.#read();
-    const after = adopt(change.after, read);
-    const difference = differenceOf(after, read);
+    const actual = await this.#read();
+    const after = withGroupId(change.after, actual);
+    const difference = differenceOf(after, actual);
     if (!difference) {
       tally.count('changes of people not acknowledged, but done');
       this.#people = after;
       return;
     }
-    const other = differenceOf(this.#people, read);
-    if (other) this.#client.violation(`${change.name} is half done: ${difference}, ${other}`);
+    const differenceBefore = differenceOf(this.#people, actual);
+    if (differenceBefore)
+      this.#client.reportViolation(`${change.name} is half done: ${difference}, ${differenceBefore}`);
   }
 
   /**
@@ -130,8 +138,9 @@ export class AccessManager {
       guest.authToken,
     );
     const expected = levelOf(this.#people, guest.userId, id);
-    const seen = folder?.accessLevel;
-    if (seen !== expected) this.#client.violation(`${guest.name} has ${seen} instead of ${expected}`);
+    const actual = folder?.accessLevel;
+    if (actual !== expected)
+      this.#client.reportViolation(`${guest.name} has ${actual} instead of ${expected}`);
     this.#client.world.tally.count('checks as guest');
   }
 
@@ -141,8 +150,8 @@ export class AccessManager {
   }
 
   async #read(url?: string): Promise<People> {
-    const { groups, folder } = await this.#client.query<ReadPeople>(
-      readPeople,
+    const { groups, folder } = await this.#client.query<PeopleResponse>(
+      peopleQuery,
       { id: this.#topId },
       this.account.authToken,
       url,
@@ -161,7 +170,7 @@ export class AccessManager {
     };
   }
 
-  #fresh(): string {
-    return `${this.#client.name} ${++this.#made}`;
+  #uniqueName(): string {
+    return `${this.#client.name} ${++this.#nameCount}`;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A client for nodes and databases that fail and return. Without a response, or with 503, the outcome of a request is
+ * A client for nodes and databases that fail and recover. Without a response, or with 503, the outcome of a request is
  * unknown and the client retries at another node.
  * It checks every response: 500 is a violation, and a 503 needs Retry-After.
  */
@@ -21,7 +21,7 @@ export type Outcome<T> =
    */
   | { readonly kind: 'unknown'; readonly message: string; readonly isRetryable: boolean };
 
-export type Unknown = Extract<Outcome<never>, { kind: 'unknown' }>;
+export type UnknownOutcome = Extract<Outcome<never>, { kind: 'unknown' }>;
 
 export interface Account {
   readonly userId: string;
@@ -62,8 +62,8 @@ export class ChaosClient {
     this.#agent.destroy();
   }
 
-  violation(text: string): void {
-    this.world.tally.violation(`${this.name}: ${text}`);
+  reportViolation(text: string): void {
+    this.world.tally.reportViolation(`${this.name}: ${text}`);
   }
 
   async pause(maxMs = pauseMs): Promise<void> {
@@ -160,16 +160,16 @@ export class ChaosClient {
       return answer;
     }
     tally.count(`requests that were ${answer}`);
-    if (answer === 'late') this.violation(`${path} was not answered within ${responseTimeoutMs} ms`);
+    if (answer === 'late') this.reportViolation(`${path} was not answered within ${responseTimeoutMs} ms`);
     return answer;
   }
 
   #classify(answer: HttpResponse, code: string, message: string): Outcome<never> {
     const { status, headers, text } = answer;
     const isBug = code === 'INTERNAL' || status === 500;
-    if (isBug) this.violation(`${status} ${text}`);
+    if (isBug) this.reportViolation(`${status} ${text}`);
     if (status === 503 && !/^[1-9]\d*$/.test(headers['retry-after'] ?? '')) {
-      this.violation(`503 without Retry-After: ${text}`);
+      this.reportViolation(`503 without Retry-After: ${text}`);
     }
     const isKnown = !isBug && code !== 'UNAVAILABLE' && status < 500;
     if (isKnown) return { kind: 'refused', code, message };

@@ -1,10 +1,10 @@
 /** Follows the changes over server-sent events. */
 
 import { EventClient } from '../../../live/event-client.ts';
-import { Follower, subscription, wholeChange } from './follower.ts';
+import { Follower, subscription, changeWithoutErrors } from './follower.ts';
 
 export class EventFollower extends Follower {
-  protected override async stay(until: number, isOver: () => boolean): Promise<void> {
+  protected override async followOneNode(until: number, isOver: () => boolean): Promise<void> {
     const { tally, cluster } = this.client.world;
     const url = this.client.random.pick(cluster.urls);
     if (!url) return;
@@ -15,20 +15,20 @@ export class EventFollower extends Follower {
     );
     const isOpen = events?.response.status === 200;
     tally.count(isOpen ? 'event streams' : 'event streams that were not opened');
-    const late = setTimeout(() => events?.disconnect(), Math.max(1, until - performance.now()));
+    const timeout = setTimeout(() => events?.disconnect(), Math.max(1, until - performance.now()));
     try {
       while (isOpen && !isOver()) {
         const event = await events.next();
         // The connection was lost.
         if (!event) return;
-        const change = event.event === 'next' && wholeChange(event.data);
-        if (!change) return this.client.violation(`an event stream received ${JSON.stringify(event)}`);
-        this.take(change);
+        const change = event.event === 'next' && changeWithoutErrors(event.data);
+        if (!change) return this.client.reportViolation(`an event stream received ${JSON.stringify(event)}`);
+        this.recordChange(change);
       }
     } catch {
       // The connection was lost or closed.
     } finally {
-      clearTimeout(late);
+      clearTimeout(timeout);
       events?.disconnect();
     }
   }

@@ -4,12 +4,12 @@
  */
 
 import { mutation } from '../../../support/graph-testbed.ts';
-import type { Account, ChaosClient, Outcome, Unknown } from './chaos-client.ts';
+import type { Account, ChaosClient, Outcome, UnknownOutcome } from './chaos-client.ts';
 import { numberOf } from './follower.ts';
-import { match, type ReadFolder, type State } from '../folder-model.ts';
+import { match, type FolderItem, type State } from '../folder-model.ts';
 import { chooseOperation, type Operation } from '../folder-operations.ts';
 
-/** A sent change, for the comparison with the journal. */
+/** A change that the writer sent, for the comparison with the journal. */
 export interface Attempt {
   readonly kind: string;
   readonly folderId: string | undefined;
@@ -33,7 +33,7 @@ const selections: Readonly<Record<string, string>> = {
   restoreFolder: 'cursor folder{id}',
   importFolders: 'cursor folderCount',
 };
-const readInside = `query($id: ID!){folder(id: $id){
+const descendantsQuery = `query($id: ID!){folder(id: $id){
   descendants{items{id name title version parent{id} folders{totalCount}}}}}`;
 const checkShare = 0.25;
 
@@ -43,7 +43,7 @@ export class FolderWriter {
   readonly topId: string;
   readonly #client: ChaosClient;
   #state: State = { model: new Map(), trash: [] };
-  #made = 0;
+  #nameCount = 0;
 
   constructor(client: ChaosClient, account: Account, topId: string) {
     this.#client = client;
@@ -78,8 +78,8 @@ export class FolderWriter {
       this.#state = { ...this.#state, model: matched };
       return;
     }
-    this.#client.violation(`acknowledged changes are missing: ${matched}`);
-    await this.#accept();
+    this.#client.reportViolation(`acknowledged changes are missing: ${matched}`);
+    await this.#adoptActualFolders();
   }
 
   async #change(): Promise<void> {
@@ -88,24 +88,24 @@ export class FolderWriter {
       state: this.#state,
       topId: this.topId,
       random,
-      fresh: () => this.#fresh(),
+      uniqueName: () => this.#uniqueName(),
     });
     const outcome = await this.#send(operation);
-    if (outcome.kind === 'done') await this.#acknowledged(operation, outcome.value);
-    else if (outcome.kind === 'unknown') await this.#find(operation, outcome);
+    if (outcome.kind === 'done') await this.#recordSuccess(operation, outcome.value);
+    else if (outcome.kind === 'unknown') await this.#findOutcome(operation, outcome);
     else if (outcome.code !== operation.refusal) {
-      const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
-      this.#client.violation(`${sent} was refused: ${outcome.code} ${outcome.message}`);
-      await this.#accept();
+      const description = `${operation.name} ${JSON.stringify(operation.input)}`;
+      this.#client.reportViolation(`${description} was refused: ${outcome.code} ${outcome.message}`);
+      await this.#adoptActualFolders();
     }
   }
 
-  async #acknowledged(operation: Operation, { cursor, folder }: Payload): Promise<void> {
+  async #recordSuccess(operation: Operation, { cursor, folder }: Payload): Promise<void> {
     this.#client.world.tally.count('changes of folders acknowledged');
     if (operation.refusal) {
-      this.#client.violation(`${JSON.stringify(operation.input)} must be refused, but was done`);
+      this.#client.reportViolation(`${JSON.stringify(operation.input)} must be refused, but was done`);
     }
-    this.#note(operation, true, cursor);
+    this.#recordAttempt(operation, true, cursor);
     this.#state = operation.after;
     if (operation.name === 'importFolders') return this.check();
     if (operation.name !== 'createFolder') return;
@@ -117,33 +117,37 @@ export class FolderWriter {
   }
 
   /** Finds out whether an unacknowledged change was executed. A later successful change proves that it has ended. */
-  async #find(operation: Operation, { message, isRetryable }: Unknown): Promise<void> {
+  async #findOutcome(operation: Operation, { message, isRetryable }: UnknownOutcome): Promise<void> {
     const { tally } = this.#client.world;
     tally.count('changes of folders not acknowledged');
-    const index = this.#note(operation, undefined);
-    await this.#fence();
-    const read = await this.#read();
-    const after = match(operation.after.model, read, this.topId);
+    const index = this.#recordAttempt(operation, undefined);
+    await this.#runLaterChange();
+    const actual = await this.#read();
+    const after = match(operation.after.model, actual, this.topId);
     const isDone = typeof after !== 'string' && !operation.refusal;
-    this.#settle(index, isDone);
-    const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
+    this.#setOutcome(index, isDone);
+    const description = `${operation.name} ${JSON.stringify(operation.input)}`;
     const isMisreported = isDone ? isRetryable : message.includes('change was made');
     if (isMisreported)
-      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, but the response was: ${message}`);
+      this.#client.reportViolation(
+        `${description} was ${isDone ? '' : 'not '}done, but the response was: ${message}`,
+      );
     if (isDone) {
       tally.count('changes of folders not acknowledged, but done');
       this.#state = { ...operation.after, model: after };
       return;
     }
-    const before = match(this.#state.model, read, this.topId);
+    const before = match(this.#state.model, actual, this.topId);
     if (typeof before !== 'string') return;
-    this.#client.violation(`${sent} is half done: ${before}, ${typeof after === 'string' ? after : ''}`);
-    await this.#accept();
+    this.#client.reportViolation(
+      `${description} is half done: ${before}, ${typeof after === 'string' ? after : ''}`,
+    );
+    await this.#adoptActualFolders();
   }
 
-  async #fence(): Promise<void> {
+  async #runLaterChange(): Promise<void> {
     await this.#client.retryUntilDone(async () => {
-      const change = { title: this.#fresh() };
+      const change = { title: this.#uniqueName() };
       const operation: Operation = {
         name: 'updateFolder',
         input: { id: this.topId, ...change },
@@ -153,7 +157,7 @@ export class FolderWriter {
         after: this.#state,
       };
       const outcome = await this.#send(operation);
-      this.#note(
+      this.#recordAttempt(
         operation,
         outcome.kind === 'unknown' ? undefined : outcome.kind === 'done',
         outcome.kind === 'done' ? outcome.value.cursor : undefined,
@@ -163,10 +167,13 @@ export class FolderWriter {
   }
 
   /** After a violation, continues with the actual folders. */
-  async #accept(): Promise<void> {
-    const read = await this.#read();
+  async #adoptActualFolders(): Promise<void> {
+    const actual = await this.#read();
     const model = new Map(
-      read.map(({ id, name, title, version, parent }) => [id, { parentId: parent.id, name, title, version }]),
+      actual.map(({ id, name, title, version, parent }) => [
+        id,
+        { parentId: parent.id, name, title, version },
+      ]),
     );
     this.#state = { model, trash: [] };
   }
@@ -179,9 +186,9 @@ export class FolderWriter {
     return outcome.kind === 'done' ? { kind: 'done', value: outcome.value[name]! } : outcome;
   }
 
-  async #read(url?: string): Promise<readonly ReadFolder[]> {
-    const { folder } = await this.#client.query<{ folder: { descendants: { items: ReadFolder[] } } }>(
-      readInside,
+  async #read(url?: string): Promise<readonly FolderItem[]> {
+    const { folder } = await this.#client.query<{ folder: { descendants: { items: FolderItem[] } } }>(
+      descendantsQuery,
       { id: this.topId },
       this.account.authToken,
       url,
@@ -190,17 +197,21 @@ export class FolderWriter {
   }
 
   /** Records an attempt in the order of sending. Returns its index. */
-  #note({ kind, folderId, expectedAfter }: Operation, isDone: boolean | undefined, cursor?: string): number {
+  #recordAttempt(
+    { kind, folderId, expectedAfter }: Operation,
+    isDone: boolean | undefined,
+    cursor?: string,
+  ): number {
     const { acknowledgedAt } = this.#client.world;
     if (cursor !== undefined) acknowledgedAt.set(numberOf(cursor), performance.now());
     return this.attempts.push({ kind, folderId, expectedAfter, isDone, cursor }) - 1;
   }
 
-  #settle(index: number, isDone: boolean): void {
+  #setOutcome(index: number, isDone: boolean): void {
     this.attempts[index] = { ...this.attempts[index]!, isDone };
   }
 
-  #fresh(): string {
-    return `${this.name} ${++this.#made}`;
+  #uniqueName(): string {
+    return `${this.name} ${++this.#nameCount}`;
   }
 }

@@ -24,10 +24,10 @@ const followTimeoutMs = 30_000;
 /** How long a follower stays connected to one node. Most stays are short. */
 const shortStayMs = 4_000;
 const longStayMs = 25_000;
-const longStays = 0.3;
+const longStayShare = 0.3;
 
 export abstract class Follower {
-  readonly received: ReceivedChange[] = [];
+  readonly receivedChanges: ReceivedChange[] = [];
   readonly under: string | undefined;
   protected readonly client: ChaosClient;
   protected readonly account: Account;
@@ -47,8 +47,8 @@ export abstract class Follower {
   async run(): Promise<void> {
     const { random } = this.client;
     while (!this.client.isOver) {
-      const stayMs = random.between(100, random.chance(longStays) ? longStayMs : shortStayMs);
-      await this.stay(performance.now() + stayMs, () => this.client.isOver);
+      const stayMs = random.between(100, random.chance(longStayShare) ? longStayMs : shortStayMs);
+      await this.followOneNode(performance.now() + stayMs, () => this.client.isOver);
       await this.client.pause();
     }
   }
@@ -56,20 +56,20 @@ export abstract class Follower {
   /** Follows until it receives the change with this cursor. */
   async followTo(cursor: string): Promise<void> {
     const deadline = performance.now() + followTimeoutMs;
-    const isThere = () => this.received.at(-1)?.cursor === cursor;
-    while (!isThere() && performance.now() < deadline) {
-      await this.stay(deadline, isThere);
+    const isReached = () => this.receivedChanges.at(-1)?.cursor === cursor;
+    while (!isReached() && performance.now() < deadline) {
+      await this.followOneNode(deadline, isReached);
       await this.client.pause();
     }
   }
 
   /** Follows at one node until the connection is lost or `isOver` returns true. */
-  protected abstract stay(until: number, isOver: () => boolean): Promise<void>;
+  protected abstract followOneNode(until: number, isOver: () => boolean): Promise<void>;
 
-  protected take(change: ReceivedChange): void {
+  protected recordChange(change: ReceivedChange): void {
     if (change.kind === 'RESYNC')
-      this.client.violation('RESYNC, although the journal still contains all changes after its cursor');
-    this.received.push(change);
+      this.client.reportViolation('RESYNC, although the journal still contains all changes after its cursor');
+    this.receivedChanges.push(change);
     this.cursor = change.cursor;
     this.client.world.tally.count('changes received');
   }
@@ -79,7 +79,7 @@ export abstract class Follower {
  * Returns undefined if the change has errors, because a client that stores its cursor would never receive the
  * rest.
  */
-export function wholeChange(payload: unknown): ReceivedChange | undefined {
+export function changeWithoutErrors(payload: unknown): ReceivedChange | undefined {
   const { data, errors } = payload as { data?: { folderChanges: ReceivedChange } | null; errors?: unknown };
   return errors ? undefined : data?.folderChanges;
 }

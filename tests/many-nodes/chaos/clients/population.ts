@@ -33,16 +33,24 @@ export interface Population {
   close(): void;
 }
 
-const counts = { writers: 4, commoners: 2, guests: 3, refreshers: 5, visitors: 2, readers: 2, shelves: 3 };
+const counts = {
+  writers: 4,
+  sharedWriters: 2,
+  guests: 3,
+  refreshers: 5,
+  visitors: 2,
+  readers: 2,
+  shelves: 3,
+};
 
 export async function populate(world: ChaosWorld, random: Random): Promise<Population> {
   const clients: ChaosClient[] = [];
-  const clientOf = (name: string) => {
+  const createClient = (name: string) => {
     const client = new ChaosClient(world, name, random.fork());
     clients.push(client);
     return client;
   };
-  const admin = clientOf('admin');
+  const admin = createClient('admin');
   const { authToken } = await logIn(admin, administrator);
   const run = async <Payload>(name: string, input: Variables, selection: string) =>
     (await admin.query<Record<string, Payload>>(mutation(name, selection), { input }, authToken))[name]!;
@@ -61,67 +69,71 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   const grant = (folderId: string, userId: string, level: string) =>
     run('grantAccess', { folderId, userId, level }, '__typename');
   /** Creates numbered items one after the other. */
-  const each = async <T>(count: number, name: string, make: (name: string) => Promise<T>) => {
-    const made: T[] = [];
-    for (let number = 1; number <= count; number++) made.push(await make(`${name} ${number}`));
-    return made;
+  const createEach = async <T>(count: number, name: string, create: (name: string) => Promise<T>) => {
+    const items: T[] = [];
+    for (let number = 1; number <= count; number++) items.push(await create(`${name} ${number}`));
+    return items;
   };
-  const owner = async (name: string, topId: string) => {
+  const createOwner = async (name: string, topId: string) => {
     const account = await createAccount(name);
     await grant(topId, account.userId, 'MANAGE');
     return account;
   };
 
-  const writers = await each(counts.writers, 'writer', async (name) => {
+  const writers = await createEach(counts.writers, 'writer', async (name) => {
     const topId = await createFolder(name);
-    return new FolderWriter(clientOf(name), await owner(name, topId), topId);
+    return new FolderWriter(createClient(name), await createOwner(name, topId), topId);
   });
-  const commonsId = await createFolder('commons');
-  const sharedWriters = await each(
-    counts.commoners,
-    'commoner',
-    async (name) => new SharedFolderWriter(clientOf(name), await owner(name, commonsId), commonsId),
+  const sharedFolderId = await createFolder('shared');
+  const sharedWriters = await createEach(
+    counts.sharedWriters,
+    'shared writer',
+    async (name) =>
+      new SharedFolderWriter(createClient(name), await createOwner(name, sharedFolderId), sharedFolderId),
   );
   const shelvesId = await createFolder('shelves');
-  const shelfIds = await each(counts.shelves, 'shelf', (name) => createFolder(name, shelvesId));
-  const guests = await each(counts.guests, 'guest', async (name): Promise<Guest> => ({
+  const shelfIds = await createEach(counts.shelves, 'shelf', (name) => createFolder(name, shelvesId));
+  const guests = await createEach(counts.guests, 'guest', async (name): Promise<Guest> => ({
     name,
     ...(await createAccount(name)),
   }));
-  const account = await createAccount('steward', true);
-  const accessManager = new AccessManager(clientOf('steward'), {
+  const account = await createAccount('access manager', true);
+  const accessManager = new AccessManager(createClient('access manager'), {
     account,
     guests,
     topId: shelvesId,
     shelfIds,
   });
-  const userManager = new UserManager(clientOf('registrar'), await createAccount('registrar', true));
-  const refreshers = await each(
+  const userManager = new UserManager(
+    createClient('user manager'),
+    await createAccount('user manager', true),
+  );
+  const refreshers = await createEach(
     counts.refreshers,
     'refresher',
-    async (name) => new Refresher(clientOf(name), (await createUser(name)).credentials),
+    async (name) => new Refresher(createClient(name), (await createUser(name)).credentials),
   );
-  const visitors = await each(
+  const visitors = await createEach(
     counts.visitors,
     'visitor',
-    async (name) => new Visitor(clientOf(name), (await createUser(name)).credentials),
+    async (name) => new Visitor(createClient(name), (await createUser(name)).credentials),
   );
   const { folder } = await admin.query<{ folder: { id: string } }>('{folder{id}}', {}, authToken);
-  const onlooker = await createAccount('onlooker');
-  await grant(folder.id, onlooker.userId, 'READ');
-  const readers = await each(counts.readers, 'reader', (name) =>
-    Promise.resolve(new Reader(clientOf(name), onlooker)),
+  const readerAccount = await createAccount('reader of everything');
+  await grant(folder.id, readerAccount.userId, 'READ');
+  const readers = await createEach(counts.readers, 'reader', (name) =>
+    Promise.resolve(new Reader(createClient(name), readerAccount)),
   );
   const { cursor } = await admin.query<{ cursor: string }>('{cursor}', {}, authToken);
-  const watchful = { userId: '', authToken };
+  const adminAccount = { userId: '', authToken };
   const { topId: under } = writers[0]!;
   const followers = [
-    new Subscriber(clientOf('subscriber 1'), { account: watchful, cursor }),
-    new Subscriber(clientOf('subscriber 2'), { account: watchful, cursor }),
-    new Subscriber(clientOf('subscriber 3'), { account: onlooker, cursor }),
-    new Subscriber(clientOf('subscriber of one folder'), { account: onlooker, cursor, under }),
-    new EventFollower(clientOf('follower of events'), { account: watchful, cursor }),
-    new Poller(clientOf('poller'), { account: onlooker, cursor }),
+    new Subscriber(createClient('subscriber 1'), { account: adminAccount, cursor }),
+    new Subscriber(createClient('subscriber 2'), { account: adminAccount, cursor }),
+    new Subscriber(createClient('subscriber 3'), { account: readerAccount, cursor }),
+    new Subscriber(createClient('subscriber of one folder'), { account: readerAccount, cursor, under }),
+    new EventFollower(createClient('follower of events'), { account: adminAccount, cursor }),
+    new Poller(createClient('poller'), { account: readerAccount, cursor }),
   ];
   return {
     writers,

@@ -6,11 +6,13 @@
 import { fromJournalCursor } from '../../../../server/src/journal/journal-entry.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
 
-interface Read {
+interface TreeResponse {
   readonly cursor: string;
-  readonly folder: { readonly folders: { readonly totalCount: number; readonly items: readonly Inner[] } };
+  readonly folder: {
+    readonly folders: { readonly totalCount: number; readonly items: readonly InnerFolder[] };
+  };
 }
-interface Inner {
+interface InnerFolder {
   readonly name: string;
   readonly folders: { readonly totalCount: number; readonly items: readonly { readonly id: string }[] };
 }
@@ -27,18 +29,19 @@ export class Reader {
   }
 
   async run(): Promise<void> {
-    let last = 0;
+    let lastNumber = 0;
     while (!this.#client.isOver) {
-      const { cursor, folder } = await this.#client.query<Read>(query, {}, this.#account.authToken);
+      const { cursor, folder } = await this.#client.query<TreeResponse>(query, {}, this.#account.authToken);
       const { number } = fromJournalCursor(cursor, 'cursor');
-      if (number < last) this.#client.violation(`a read returned entry ${number} after entry ${last}`);
-      last = number;
+      if (number < lastNumber)
+        this.#client.reportViolation(`a read returned entry ${number} after entry ${lastNumber}`);
+      lastNumber = number;
       for (const { totalCount, items } of [
         folder.folders,
         ...folder.folders.items.map((each) => each.folders),
       ]) {
         if (totalCount !== items.length) {
-          this.#client.violation(`totalCount is ${totalCount}, but ${items.length} folders are listed`);
+          this.#client.reportViolation(`totalCount is ${totalCount}, but ${items.length} folders are listed`);
         }
       }
       this.#client.world.tally.count('reads');

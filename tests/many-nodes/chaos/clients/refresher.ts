@@ -2,7 +2,7 @@
 
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../../../support/api-client.ts';
-import type { ChaosClient, Outcome, Unknown } from './chaos-client.ts';
+import type { ChaosClient, Outcome, UnknownOutcome } from './chaos-client.ts';
 
 export type Tokens = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
 
@@ -11,12 +11,12 @@ const replayShare = 0.2;
 
 export class Refresher {
   /** Tokens that an acknowledged refresh replaced. */
-  readonly spent: Tokens[] = [];
+  readonly spentTokens: Tokens[] = [];
   readonly #client: ChaosClient;
   readonly #credentials: Credentials;
   #tokens: Tokens | undefined;
   /** Refreshes of the current tokens with an unknown outcome. They may have spent the tokens. */
-  #uncertain: Unknown[] = [];
+  #unknownRefreshes: UnknownOutcome[] = [];
 
   constructor(client: ChaosClient, credentials: Credentials) {
     this.#client = client;
@@ -32,17 +32,17 @@ export class Refresher {
 
   /** Checks that the last tokens can be refreshed and all earlier tokens cannot. */
   async check(): Promise<void> {
-    while (this.#uncertain.length > 0) await this.#step();
+    while (this.#unknownRefreshes.length > 0) await this.#step();
     const url = this.#client.random.pick(this.#client.world.cluster.urls);
-    const last = this.#tokens;
-    if (last) {
-      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, last, url));
-      if (kind !== 'done') this.#client.violation('the last acknowledged tokens were refused');
-      this.spent.push(last);
+    const lastTokens = this.#tokens;
+    if (lastTokens) {
+      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, lastTokens, url));
+      if (kind !== 'done') this.#client.reportViolation('the last acknowledged tokens were refused');
+      this.spentTokens.push(lastTokens);
     }
-    for (const old of this.spent.toReversed()) {
-      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, old));
-      if (kind !== 'refused') this.#client.violation('spent tokens were accepted');
+    for (const oldTokens of this.spentTokens.toReversed()) {
+      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, oldTokens));
+      if (kind !== 'refused') this.#client.reportViolation('spent tokens were accepted');
       this.#client.world.tally.count('spent tokens tried again at the end');
     }
   }
@@ -53,39 +53,39 @@ export class Refresher {
     const tokens = this.#tokens;
     const attempts = random.chance(raceShare) ? 2 : 1;
     const outcomes = await Promise.all(Array.from({ length: attempts }, () => refresh(this.#client, tokens)));
-    const won = outcomes.flatMap((each) => (each.kind === 'done' ? [each.value] : []));
-    const unknown = outcomes.flatMap((each) => (each.kind === 'unknown' ? [each] : []));
-    if (won.length > 1) this.#client.violation('two refreshes of the same tokens succeeded');
-    if (won.length > 0) {
+    const newTokens = outcomes.flatMap((each) => (each.kind === 'done' ? [each.value] : []));
+    const unknownOutcomes = outcomes.flatMap((each) => (each.kind === 'unknown' ? [each] : []));
+    if (newTokens.length > 1) this.#client.reportViolation('two refreshes of the same tokens succeeded');
+    if (newTokens.length > 0) {
       world.tally.count('refreshes acknowledged');
-      this.spent.push(tokens);
-      this.#tokens = won[0]!;
-      this.#uncertain = [];
+      this.spentTokens.push(tokens);
+      this.#tokens = newTokens[0]!;
+      this.#unknownRefreshes = [];
       if (random.chance(replayShare)) await this.#replay(tokens);
       return;
     }
-    this.#uncertain.push(...unknown);
-    world.tally.count('refreshes not acknowledged', unknown.length);
+    this.#unknownRefreshes.push(...unknownOutcomes);
+    world.tally.count('refreshes not acknowledged', unknownOutcomes.length);
     // Only an earlier request of this client can have spent the tokens.
-    if (unknown.length < attempts) this.#handleSpentTokens(outcomes);
+    if (unknownOutcomes.length < attempts) this.#handleSpentTokens(outcomes);
     else await this.#client.backOff();
   }
 
   #handleSpentTokens(outcomes: readonly Outcome<Tokens>[]): void {
     const { tally } = this.#client.world;
-    if (this.#uncertain.length === 0) {
-      this.#client.violation(`valid tokens were refused: ${JSON.stringify(outcomes)}`);
-    } else if (this.#uncertain.every(({ isRetryable }) => isRetryable)) {
-      this.#client.violation('a refresh was done, but its response allowed a retry');
+    if (this.#unknownRefreshes.length === 0) {
+      this.#client.reportViolation(`valid tokens were refused: ${JSON.stringify(outcomes)}`);
+    } else if (this.#unknownRefreshes.every(({ isRetryable }) => isRetryable)) {
+      this.#client.reportViolation('a refresh was done, but its response allowed a retry');
     }
     tally.count('refreshes not acknowledged, but done: a session lost');
     this.#tokens = undefined;
-    this.#uncertain = [];
+    this.#unknownRefreshes = [];
   }
 
   async #replay(tokens: Tokens): Promise<void> {
     const outcome = await refresh(this.#client, tokens);
-    if (outcome.kind === 'done') this.#client.violation('spent tokens were accepted');
+    if (outcome.kind === 'done') this.#client.reportViolation('spent tokens were accepted');
   }
 
   async #logIn(): Promise<Tokens> {

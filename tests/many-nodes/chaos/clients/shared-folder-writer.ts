@@ -35,15 +35,15 @@ export class SharedFolderWriter {
       const isEmpty = ids.length < minFolders;
       const [id, parentId, name] = [random.pick(ids), random.pick(parentIds), random.pick(names)];
       const draw = isEmpty ? 0 : random.between(isFull ? 3 : 0, 9);
-      if (draw < 3) await this.#run('createFolder', { parentId, name });
-      else if (draw < 6) await this.#run('moveFolder', { id, parentId });
-      else if (draw < 8) await this.#run('updateFolder', { id, name });
-      else await this.#run('deleteFolder', { id, recursive: true });
+      if (draw < 3) await this.#send('createFolder', { parentId, name });
+      else if (draw < 6) await this.#send('moveFolder', { id, parentId });
+      else if (draw < 8) await this.#send('updateFolder', { id, name });
+      else await this.#send('deleteFolder', { id, recursive: true });
       await this.#client.pause();
     }
   }
 
-  async #run(name: string, input: Record<string, unknown>): Promise<void> {
+  async #send(name: string, input: Record<string, unknown>): Promise<void> {
     const { authToken } = this.account;
     const outcome: Outcome<Record<string, Payload>> = await this.#client.graph(
       mutation(name, 'cursor'),
@@ -52,7 +52,7 @@ export class SharedFolderWriter {
     );
     if (outcome.kind === 'done') this.cursors.push(outcome.value[name]!.cursor);
     else if (outcome.kind === 'refused' && !expectedRefusals.includes(outcome.code)) {
-      this.#client.violation(`${name} was refused: ${outcome.code} ${outcome.message}`);
+      this.#client.reportViolation(`${name} was refused: ${outcome.code} ${outcome.message}`);
     }
   }
 

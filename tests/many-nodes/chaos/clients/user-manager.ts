@@ -10,7 +10,7 @@ interface Person {
   readonly credentials: Credentials;
   isDisabled: boolean;
   /** Tokens of sessions that ended when the user was disabled. */
-  readonly ended: Tokens[];
+  readonly endedTokens: Tokens[];
   /** Tokens of the current session. */
   tokens: Tokens | undefined;
 }
@@ -42,12 +42,12 @@ export class UserManager {
 
   async check(): Promise<void> {
     for (const person of this.#people) {
-      for (const ended of person.ended) await this.#assertEnded(ended);
+      for (const tokens of person.endedTokens) await this.#assertEnded(tokens);
       await this.#checkLogin(person);
       const { tokens } = person;
       if (!tokens) continue;
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
-      if (kind !== 'done') this.#client.violation('a session ended unexpectedly');
+      if (kind !== 'done') this.#client.reportViolation('a session ended unexpectedly');
     }
   }
 
@@ -64,17 +64,17 @@ export class UserManager {
       this.#account.authToken,
     );
     const tokens = await logIn(this.#client, credentials);
-    this.#people.push({ id: user.id, credentials, isDisabled: false, ended: [], tokens });
+    this.#people.push({ id: user.id, credentials, isDisabled: false, endedTokens: [], tokens });
   }
 
   async #disable(person: Person): Promise<void> {
     await this.#client.retryUntilDone(() => this.#send('updateUser', { id: person.id, isDisabled: true }));
     this.#client.world.tally.count('people disabled');
     person.isDisabled = true;
-    if (person.tokens) person.ended.push(person.tokens);
+    if (person.tokens) person.endedTokens.push(person.tokens);
     person.tokens = undefined;
     await this.#checkLogin(person);
-    await this.#assertEnded(person.ended.at(-1)!);
+    await this.#assertEnded(person.endedTokens.at(-1)!);
   }
 
   async #enable(person: Person): Promise<void> {
@@ -86,13 +86,13 @@ export class UserManager {
   async #checkLogin({ credentials, isDisabled }: Person): Promise<void> {
     const { kind } = await this.#client.retryUntilKnown(() => this.#client.post('/login', credentials));
     if (kind !== (isDisabled ? 'refused' : 'done')) {
-      this.#client.violation(`a login of ${isDisabled ? 'a disabled' : 'an enabled'} user was ${kind}`);
+      this.#client.reportViolation(`a login of ${isDisabled ? 'a disabled' : 'an enabled'} user was ${kind}`);
     }
   }
 
   async #assertEnded(tokens: Tokens): Promise<void> {
     const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
-    if (kind !== 'refused') this.#client.violation('a session of a disabled user continues');
+    if (kind !== 'refused') this.#client.reportViolation('a session of a disabled user continues');
     this.#client.world.tally.count('sessions of disabled people tried again');
   }
 

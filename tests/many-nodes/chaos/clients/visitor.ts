@@ -13,7 +13,7 @@ export interface Visit {
 }
 
 const endings: readonly Ending[] = ['logout by auth token', 'logout by refresh token', 'revocation', 'none'];
-const maxLeftOpen = 10;
+const maxOpenSessions = 10;
 const pauseMs = 300;
 
 export class Visitor {
@@ -38,7 +38,7 @@ export class Visitor {
     for (const { tokens, ending } of this.visits) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
       if (kind !== (ending === 'none' ? 'done' : 'refused')) {
-        this.#client.violation(`after ${ending}, the refresh was ${kind}`);
+        this.#client.reportViolation(`after ${ending}, the refresh was ${kind}`);
       }
       if (ending !== 'none') this.#client.world.tally.count('ended sessions tried again at the end');
       if (ending !== 'revocation') continue;
@@ -50,26 +50,27 @@ export class Visitor {
     const outcome = await this.#client.retryUntilKnown(() =>
       this.#client.graph('{__typename}', {}, { authToken, url }),
     );
-    if (outcome.kind === 'done') this.#client.violation(`${url} accepts the auth token of a revoked session`);
+    if (outcome.kind === 'done')
+      this.#client.reportViolation(`${url} accepts the auth token of a revoked session`);
   }
 
   async #visit(): Promise<void> {
     const { random, world } = this.#client;
     const tokens = await logIn(this.#client, this.#credentials);
     const { authToken } = tokens;
-    const verified = await this.#client.retryUntilKnown(() =>
+    const verification = await this.#client.retryUntilKnown(() =>
       this.#client.post('/login/verify', { authToken }),
     );
-    if (verified.kind === 'refused')
-      this.#client.violation(`a new auth token was refused: ${verified.message}`);
-    const leftOpen = this.visits.filter(({ ending }) => ending === 'none').length;
-    const ending = random.pick(leftOpen < maxLeftOpen ? endings : endings.slice(0, -1));
+    if (verification.kind === 'refused')
+      this.#client.reportViolation(`a new auth token was refused: ${verification.message}`);
+    const openCount = this.visits.filter(({ ending }) => ending === 'none').length;
+    const ending = random.pick(openCount < maxOpenSessions ? endings : endings.slice(0, -1));
     await this.#end(tokens, ending);
     this.visits.push({ tokens, ending });
     if (ending === 'none') return;
     world.tally.count('sessions ended');
     const outcome = await refresh(this.#client, tokens);
-    if (outcome.kind === 'done') this.#client.violation(`a refresh succeeded after ${ending}`);
+    if (outcome.kind === 'done') this.#client.reportViolation(`a refresh succeeded after ${ending}`);
   }
 
   async #end(tokens: Tokens, ending: Ending): Promise<void> {
@@ -77,7 +78,7 @@ export class Visitor {
     if (ending === 'logout by auth token') {
       await this.#client.retryUntilDone(() => this.#client.post('/logout', {}, { authToken }));
     } else if (ending === 'logout by refresh token') {
-      await this.#insistOnce(() => this.#client.post('/logout', { refreshToken }));
+      await this.#retrySingleUse(() => this.#client.post('/logout', { refreshToken }));
     } else if (ending === 'revocation') {
       const { viewer } = await this.#client.query<{ viewer: { session: { id: string } } }>(
         '{viewer{session{id}}}',
@@ -86,22 +87,22 @@ export class Visitor {
       );
       const input = { id: viewer.session.id };
       const query = mutation('revokeSession', 'revokedSessionId');
-      await this.#insistOnce(() => this.#client.graph(query, { input }, { authToken }));
+      await this.#retrySingleUse(() => this.#client.graph(query, { input }, { authToken }));
     }
   }
 
   /**
    * Retries a request that can succeed only once. If a response was lost, the server may refuse the retry.
    */
-  async #insistOnce(attempt: () => Promise<Outcome<unknown>>): Promise<void> {
+  async #retrySingleUse(attempt: () => Promise<Outcome<unknown>>): Promise<void> {
     let wasUnknown = false;
     const outcome = await this.#client.retryUntilKnown(async () => {
-      const each = await attempt();
-      wasUnknown ||= each.kind === 'unknown';
-      return each;
+      const result = await attempt();
+      wasUnknown ||= result.kind === 'unknown';
+      return result;
     });
     if (outcome.kind === 'refused' && !wasUnknown) {
-      this.#client.violation(`the end of a session was refused: ${outcome.code} ${outcome.message}`);
+      this.#client.reportViolation(`the end of a session was refused: ${outcome.code} ${outcome.message}`);
     }
   }
 }
