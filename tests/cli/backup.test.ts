@@ -201,7 +201,7 @@ describe('espalier backup and restore', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'taken']);
   });
 
-  test('leave no files after a full disk, a signal or a damaged database', async () => {
+  test('leave no partial files after a full disk, a signal or a damaged database', async () => {
     await insertFolders(
       database.url,
       Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
@@ -272,7 +272,7 @@ describe('espalier backup and restore', () => {
     assert.deepEqual(readdirSync(inFolder('data')), ['espalier.db']);
   });
 
-  test('replace a damaged database and its leftover log, and create a missing database', async () => {
+  test('replace a damaged database with its old WAL file, and create a missing database', async () => {
     await graph.mutate('createFolder', { name: 'kept' });
     await runAsJson(['backup', inFolder('one.db')]);
     await stop();

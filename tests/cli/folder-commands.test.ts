@@ -32,7 +32,7 @@ describe('the folder commands', () => {
     assert.deepEqual(await testbed.tree.snapshot(), before);
   };
 
-  test('ls lists in natural order, in long form and as JSON', async () => {
+  test('ls lists folders in natural order, in long form and as JSON', async () => {
     await testbed.tree.import([
       { path: 'ls/Floor 10' },
       { path: 'ls/Floor 2', title: 'The second', properties: { n: 2 } },
@@ -116,7 +116,7 @@ describe('the folder commands', () => {
     }
   });
 
-  test('mv moves into an existing folder, renames, and does both', async () => {
+  test('mv moves a folder into an existing folder, renames it, or does both', async () => {
     await testbed.tree.import(['mv/from/x/inside', 'mv/to']);
     const moves: [args: string[], printed: string][] = [
       [['/mv/from/x', '/mv/to'], 'Moved /mv/from/x to /mv/to/x.\n'],
@@ -136,7 +136,7 @@ describe('the folder commands', () => {
     await assertRefused(1, /root cannot be moved/, 'mv', '/', '/mv/new');
   });
 
-  test('mv moves and renames in one change, and a dry run agrees with it', async () => {
+  test('mv moves and renames a folder in one change, as its dry run shows', async () => {
     await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x', 'both/d/y', 'both/e/y']);
     await testbed.output('folder', 'mv', '/both/a/x', '/both/b/y');
     assert.deepEqual((await paths('/both')).slice(0, 4), ['a', 'a/y', 'b', 'b/y']);
@@ -238,7 +238,7 @@ describe('the folder commands', () => {
     assert.match(await testbed.output(...entries, '--csv'), /^number,.*\n$/);
   });
 
-  test('suggest the prefix id: for an id without it', async () => {
+  test('suggest the prefix `id:` for an id without this prefix', async () => {
     const id = await testbed.tree.create('by id');
     for (const args of [
       ['folder', 'show', id],
@@ -276,7 +276,7 @@ describe('the folder commands', () => {
     await assertRefused(2, /There is nothing to change/, 'set', '/set');
   });
 
-  test('search finds inside a folder and up to a limit', async () => {
+  test('search finds folders inside a folder and up to a limit', async () => {
     await testbed.tree.import([{ path: 'search/Needle 1' }, { path: 'search/in/Needle 2', title: 'Point' }]);
     const [all, under, one] = await Promise.all([
       testbed.output('folder', 'search', 'needle'),

@@ -106,7 +106,7 @@ describe('import and export', () => {
     );
   });
 
-  test('import a directory, with files and hidden folders only if requested, and never follow links', async () => {
+  test('import a directory, with files and hidden directories only if requested', async () => {
     const top = join(testbed.folder, 'directory');
     mkdirSync(join(top, 'a/b'), { recursive: true });
     mkdirSync(join(top, '.hidden/c'), { recursive: true });
@@ -217,7 +217,7 @@ describe('import and export', () => {
     assert.deepEqual(await testbed.tree.snapshot(), before);
   });
 
-  test('accept the JSON output of other commands', async () => {
+  test('import the JSON output of other commands', async () => {
     const nested = await testbed.output('folder', 'tree', '/sample', '--json');
     const listed = await testbed.output('folder', 'ls', '/sample', '--json');
     for (const [to, input] of [

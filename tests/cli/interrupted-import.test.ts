@@ -75,7 +75,7 @@ const isSkipped = hasPseudoTerminal
   ? false
   : 'the `script` command of util-linux, which creates a terminal, is missing';
 test(
-  'shows the progress of an import on a terminal and ends with the right counts',
+  'an import shows its progress on a terminal and ends with the right counts',
   { skip: isSkipped },
   async () => {
     const large = await LargeImport.prepare(sqlite, 1_500);

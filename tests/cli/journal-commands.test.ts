@@ -101,7 +101,7 @@ describe(`journal commands on ${sqlite.name}`, () => {
     assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
   });
 
-  test('follow without gaps or duplicates until Ctrl-C', async () => {
+  test('print new entries without gaps or duplicates until Ctrl-C', async () => {
     const args = ['journal', '--follow', '--json', '--first', '1', '--kind', 'create-folder'];
     const child = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
       env: { ...testbed.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },

@@ -195,7 +195,7 @@ describe('a stored login', () => {
     assert.equal((await whoami()).errors, '');
   });
 
-  test('is not created on a full disk: the command prints one error line, leaves no file and ends the session', async () => {
+  test('is not created on a full disk, and the command ends its session on the server', async () => {
     const sessions = async () =>
       (await testbed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
@@ -232,7 +232,7 @@ describe('a stored login', () => {
     assert.deepEqual(readdirSync(dirname(profileIn('shared'))), ['default.json']);
   });
 
-  test('leads to a message that asks for a new login once the session has expired', async () => {
+  test('causes a request for a new login after its session has expired', async () => {
     await logIn('over');
     testbed.tree.server.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
@@ -284,7 +284,7 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
     assert.doesNotMatch(text, /User name|Password/);
   });
 
-  test('is reported with the right URL if the address ends with /graphql or /console', async () => {
+  test('is reported with the right URL if its address ends with /graphql or /console', async () => {
     const missing: RequestListener = (_, response) =>
       response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"NOT_FOUND"}');
     await withServer(missing, async (url) => {

@@ -109,7 +109,7 @@ describe('espalier copy', () => {
     assert.equal(existsSync(destination), false);
   });
 
-  test('reports where an interrupted copy continues, and refuses a finished one', async () => {
+  test('reports where an interrupted copy continues, and refuses a finished copy', async () => {
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const { code, output, errors } = await run(['--json']);
     assert.equal(code, 0, errors);

@@ -164,7 +164,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       ({ username }) => username,
     );
 
-  test('look up very many names in batches', async () => {
+  test('find many users by name in batches', async () => {
     const henk = await testbed.people.createUser({ username: 'Henk' });
     await testbed.people.createGroup('Many');
     const references = Array.from({ length: 60 }, (_, index) => (index % 2 ? 'HENK' : `id:${henk.id}`));
@@ -175,7 +175,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     );
   });
 
-  test('show users who are not administrators their own account, and refuse everything else in one line', async () => {
+  test('show users who are not administrators only their own account', async () => {
     const ida = await testbed.people.createUser({ username: 'Ida' });
     await testbed.logIn(ida, 'ida');
     const refused = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');

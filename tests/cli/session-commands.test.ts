@@ -26,7 +26,7 @@ describe(`session commands on ${sqlite.name}`, () => {
 
   const own = () => testbed.json<Session[]>('session', 'ls', '--profile', 'anna');
 
-  test('list own sessions, mark the current one, and end the others', async () => {
+  test("list the user's own sessions, mark the current one, and end the others", async () => {
     await testbed.people.logIn(anna);
     await testbed.people.logIn(anna);
     const table = await testbed.runOk('session', 'ls', '--profile', 'anna');
@@ -105,7 +105,7 @@ describe(`session commands on ${sqlite.name}`, () => {
     assert.match(await refused('ls', '--all', '--user', 'anna'), /^2: /);
   });
 
-  test('end all sessions of a user including the current one, which then requires a login', async () => {
+  test('end all sessions of a user, including the current session', async () => {
     assert.match(
       await testbed.runOk('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
       /^Sessions ended: \d\.\n$/,

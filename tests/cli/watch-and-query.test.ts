@@ -71,7 +71,7 @@ describe('espalier folder watch', () => {
     assert.equal((await watch.ended()).code, 143);
   });
 
-  test('reports a lost connection, and when it is connected again', async () => {
+  test('reports when the connection is lost and when it is restored', async () => {
     const sockets: Socket[] = [];
     const { port } = new URL(testbed.tree.server.url);
     const proxy = createServer((client) => {

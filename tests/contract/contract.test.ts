@@ -21,7 +21,7 @@ const tables: Readonly<Record<string, readonly Scenario[]>> = {
 };
 const scenarios = Object.values(tables).flat();
 
-test('has a scenario for every row of the contract', () => {
+test('the scenarios cover every row of the contract', () => {
   const proved = new Set<string>(scenarios.flatMap(({ proves }) => proves));
   assert.deepEqual(
     Object.keys(contractRows).filter((row) => !proved.has(row)),
@@ -29,7 +29,7 @@ test('has a scenario for every row of the contract', () => {
   );
 });
 
-test('has unique scenario titles', () => {
+test('the scenarios have unique titles', () => {
   assert.equal(new Set(scenarios.map(({ title }) => title)).size, scenarios.length);
 });
 

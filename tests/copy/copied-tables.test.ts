@@ -1,4 +1,4 @@
-/** The list of copied tables matches the schema of the migrations, including every column. */
+/** The list of tables that `espalier copy` copies matches the schema of the migrations, including every column. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { readSchema, type Tables } from './stored-tables.ts';
 
 for (const kind of databaseKinds) {
   describe(`the tables of espalier copy on ${kind.name}`, () => {
-    test('are copied with all columns by primary key, or skipped for a documented reason', async () => {
+    test('are each listed with all columns and the primary key, or skipped for a documented reason', async () => {
       const database = await kind.create();
       let stored: Tables;
       try {

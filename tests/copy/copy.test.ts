@@ -61,7 +61,7 @@ for (const from of databaseKinds) {
         assert.deepEqual(await readEverything(source.database.url), everything);
       });
 
-      test('contains the same rows after copying it back', async () => {
+      test(`contains the same rows after a second copy back to ${from.name}`, async () => {
         const back = await from.create();
         try {
           await withExistingDatabase(destination.url, (database) => copyInto(back.url, database));
@@ -71,7 +71,7 @@ for (const from of databaseKinds) {
         }
       });
 
-      test('serves the same tree and cursor, and finds the same search results', async () => {
+      test('returns the same tree, cursor and search results', async () => {
         const expected = await readState(from, source.database, source);
         assert.deepEqual(await readState(to, destination, source), expected);
         assert.deepEqual(expected.searchResults, [
@@ -82,7 +82,7 @@ for (const from of databaseKinds) {
         ]);
       });
 
-      test('refreshes tokens issued before the copy, and repeats a lost refresh response', async () => {
+      test('accepts refresh tokens issued before the copy, and repeats a lost refresh response', async () => {
         const testbed = await Testbed.start(to, { database: destination, clock: source.clock, settings });
         try {
           const repeated = await testbed.refresh(source.spentTokens);

@@ -97,13 +97,13 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    test('starts over if the source has changed, even only in a session', async () => {
+    test('starts over if the source has changed, even if only a session is new', async () => {
       await copyHalf();
       await logInAtSource();
       await copyCompletely();
     });
 
-    test('starts over if an older version started it', async () => {
+    test('starts over if an older version of Espalier began it', async () => {
       await copyHalf();
       await withExistingDatabase(destination.url, (database) =>
         database.transaction((transaction) => transaction.run(forgetStep, { number: migrations.length })),
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
       await copyCompletely();
     });
 
-    test('stays unfinished if a server changes the source meanwhile, and the next run finishes it', async () => {
+    test('stays unfinished if a server changes the source meanwhile, until the next run', async () => {
       const compared = await withExistingDatabase(source.database.url, (database) => {
         let snapshots = 0;
         return copying({
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
       await copyCompletely();
     });
 
-    test('is taken over by a second copy that starts meanwhile', async () => {
+    test('lets a second copy that starts meanwhile finish', async () => {
       const outcomes = await withExistingDatabase(source.database.url, (database) =>
         Promise.allSettled([copying(database), copying(database)]),
       );

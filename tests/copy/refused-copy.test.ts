@@ -163,7 +163,7 @@ describe('espalier copy', () => {
   const urlOf = (name: string) => `sqlite:${join(folder, name)}`;
   const isCreated = () => existsSync(join(folder, 'new.db'));
 
-  test('creates neither a missing source nor a destination for it', async () => {
+  test('creates no files if the source does not exist', async () => {
     writeFileSync(join(folder, 'empty.db'), '');
     for (const name of ['none.db', 'empty.db', 'source.db/none.db']) {
       const message = await assertRefused(urlOf(name), to);
@@ -173,7 +173,7 @@ describe('espalier copy', () => {
     assert.equal(isCreated(), false);
   });
 
-  test('refuses to copy a database onto itself, however its name is written', async () => {
+  test('refuses to copy a database onto itself, even with a different URL', async () => {
     assert.match(await assertRefused(source, source), /^The source and the destination are the same URL/);
     assert.match(
       await assertRefused(source, `sqlite:${folder}/./source.db`),
@@ -226,7 +226,7 @@ describe('espalier copy', () => {
     );
   });
 
-  test('exits with 2 if the arguments are wrong, and refers to the help', async () => {
+  test('exits with 2 and refers to the help if the arguments are wrong', async () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');

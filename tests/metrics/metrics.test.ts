@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
       assert.equal(grown('espalier_query_cost'), 3);
     });
 
-    test('contain the current state of journal, sockets and subscriptions', async () => {
+    test('contain the current numbers of journal entries, sockets and subscriptions', async () => {
       const { authToken } = await testbed.logIn();
       const { number } = { number: (await scrape()).number('espalier_journal_head')! };
       const socket = await SocketClient.connect(testbed.url, authToken);
@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
       else assert.equal(free, undefined);
     });
 
-    test('reveal nothing about users and their requests', async () => {
+    test('contain no data of users or their requests', async () => {
       const { authToken } = await testbed.logIn();
       await testbed.query('{folder(path: "/nowhere/at-all"){name}}', authToken);
       await testbed.send('GET', '/nothing-at-all?secret=1');

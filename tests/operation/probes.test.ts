@@ -100,14 +100,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(answer.json(), { status: 'ready', checks: fine });
     });
 
-    test('log successful responses only at debug level', () => {
+    test('are logged only at debug level if they succeed', () => {
       const lines = testbed.logLines.map((text) => JSON.parse(text) as { level: number; route?: string });
       const ofProbes = lines.filter(({ route }) => route !== undefined && route in probes);
       assert.ok(ofProbes.length > 0);
       assert.ok(ofProbes.every(({ level }) => level <= 20));
     });
 
-    test('read the database a few times a second, whatever the number of requests', async () => {
+    test('read the database only a few times a second, even with many requests', async () => {
       reads = 0;
       const start = performance.now();
       for (let round = 0; round < 5; round++) {
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
       assert.ok(reads <= maxReads, `${reads} reads, at most ${maxReads} expected`);
     });
 
-    test('report a node without its database as alive and not ready, hide the reason, and recover', async () => {
+    test('report a node without its database as alive but not ready, and hide the reason', async () => {
       const { authToken } = await testbed.logIn();
       isBroken = true;
       const answer = await pollUntil(503);
@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
       assert.match(logged[1]!, /"level":30.*responds again/);
     });
 
-    test('log a lost database even without requests', async () => {
+    test('are not needed for the log line about a lost database', async () => {
       const earlier = testbed.logLines.length;
       const isLogged = (text: string) => testbed.logLines.slice(earlier).some((line) => line.includes(text));
       isBroken = true;
@@ -158,7 +158,7 @@ for (const kind of databaseKinds) {
       }, 'the recovery is logged');
     });
 
-    test('exist below the base path only', async () => {
+    test('are available only below the base path', async () => {
       const below = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api' } });
       for (const [path, body] of Object.entries(probes)) {
         assert.deepEqual((await below.send('GET', path)).json(), body);
@@ -278,7 +278,7 @@ describe('readiness', () => {
     assert.equal(reads.length, 1);
   });
 
-  test('does not wait for a silent database and recovers once it answers', async () => {
+  test('does not wait for a silent database, and recovers when the database responds', async () => {
     await start({ timeoutMs: 20, cacheMs: 0 });
     assertNotReady(await probe(), 'The database does not respond.');
     assertNotReady(await probe(), 'The database does not respond.');
@@ -290,7 +290,7 @@ describe('readiness', () => {
     assert.equal((await probing).status, 200);
   });
 
-  test('ends immediately when the node begins to stop, although the node stays alive until the end', async () => {
+  test('ends immediately when the node begins to stop, while the node stays alive', async () => {
     await start({ timeoutMs: 10_000, cacheMs: 0 });
     const one = await RawConnection.open(app.url);
     const other = await RawConnection.open(app.url);

@@ -129,7 +129,7 @@ describe('espalier serve', () => {
         assert.ok(!(output + errors).includes('from a file'));
       });
 
-      test('stops with one line if the port is taken, before creating anything', async () => {
+      test('stops with one error line before creating anything if the port is in use', async () => {
         const taken = createServer().listen(0, '127.0.0.1');
         await once(taken, 'listening');
         const { port } = taken.address() as AddressInfo;
@@ -145,7 +145,7 @@ describe('espalier serve', () => {
         );
       });
 
-      test('creates one installation if several servers start concurrently for the first time, and all serve it', async () => {
+      test('creates one installation if several servers start concurrently for the first time', async () => {
         const programs = Array.from({ length: 4 }, () => new ProgramProcess(folder, ['serve'], stored));
         try {
           await Promise.all(programs.map((each) => each.waitUntilRunning()));
@@ -166,7 +166,7 @@ describe('espalier serve', () => {
         }
       });
 
-      test('creates the --demo tree once and never changes it again', async () => {
+      test('creates the example tree of --demo once and never changes it again', async () => {
         const count = async (args: string[]) => {
           const server = start([...args, '--console', 'off'], {
             ...stored,
@@ -254,7 +254,7 @@ describe('espalier serve', () => {
     assert.ok(!copied.errors.includes('hunter2'));
   });
 
-  test('stops on an invalid value, and prints it with the accepted values', async () => {
+  test('stops if a setting is invalid, and prints the value and the accepted values', async () => {
     const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
     assert.equal(code, 2);
     assert.equal(output, '');
@@ -264,7 +264,7 @@ describe('espalier serve', () => {
     );
   });
 
-  test('stops with one line if the file is not usable on SQLite', async () => {
+  test('stops with one error line if the database file is not usable on SQLite', async () => {
     writeFileSync(
       join(folder, 'text.db'),
       'this is not a database, and long enough to be taken for one'.repeat(100),
@@ -290,7 +290,7 @@ describe('espalier serve', () => {
     assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
   });
 
-  test('stops with one line if the TLS files are not usable, before creating anything', async () => {
+  test('stops with one error line before creating anything if the TLS files are not usable', async () => {
     writeFileSync(join(folder, 'rubbish'), 'rubbish');
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const other = await generate([{ name: 'commonName', value: 'localhost' }]);
@@ -326,7 +326,7 @@ describe('espalier serve', () => {
     );
   });
 
-  test('receives a signal that is sent to npm start', async () => {
+  test('receives a signal that is sent to `npm start`', async () => {
     const root = new URL('../..', import.meta.url).pathname;
     const npm = spawn(
       'npm',
@@ -345,7 +345,7 @@ describe('espalier serve', () => {
     assert.match(output, /Stopping/);
   });
 
-  test('lists every command and setting in its help, and exits with 2 for an unknown command', async () => {
+  test('lists every command and setting in the help', async () => {
     assert.match((await runHosted([])).output, /serve +Run the server/);
     assert.match(
       (await runHosted(['serve', '--help'])).output,

@@ -87,7 +87,7 @@ describe('packages installed by npm in an empty folder', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('run no install scripts, including their dependencies', () => {
+  test('run no install scripts, and neither do their dependencies', () => {
     const lock = readJson(join(folder, 'node_modules/.package-lock.json')) as { packages: object };
     const scripted = Object.keys(lock.packages).filter((name) => {
       const { scripts = {}, gypfile } = readJson(join(folder, name, 'package.json')) as Manifest;
@@ -98,19 +98,19 @@ describe('packages installed by npm in an empty folder', () => {
     assert.deepEqual(scripted, []);
   });
 
-  test('share one graphql package with the server', () => {
+  test('contain the graphql package only once', () => {
     const copies = globSync('**/node_modules/graphql/package.json', { cwd: folder });
     assert.deepEqual(copies, ['node_modules/graphql/package.json']);
   });
 
-  test('serve with npx and stop', async () => {
+  test('start and stop a server with npx', async () => {
     const { version } = packages.find(({ manifest }) => manifest.name === 'espalier')!.manifest;
     assert.equal(await run('npx', ['espalier', 'version'], folder, path), `${version}\n`);
     const output = await serveAndStop(['npx', 'espalier', 'serve'], { folder, path });
     assert.match(output, /\nStopped\.\n$/);
   });
 
-  test('serve within another program, as the README shows', async () => {
+  test('start a server inside another program, as the README shows', async () => {
     const [, example] = /```js\n(.*?)```/s.exec(readFileSync(join(root, 'server/README.md'), 'utf8'))!;
     const target = join(folder, 'embedded');
     mkdirSync(target);

@@ -82,7 +82,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('have faults if a source map lacks a source or no file names it', () => {
+  test('have faults if a source map lacks a source or no file refers to the map', () => {
     const packed = packages.find(({ manifest }) => manifest.name === '@espalier/client')!;
     const versions = new Map([['@espalier/client', packed.manifest.version]]);
     const path = (name: string) => join(packed.folder, 'dist', name);

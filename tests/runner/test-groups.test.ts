@@ -21,7 +21,7 @@ describe('test file groups', () => {
     );
   });
 
-  test('are few, and begin with the slow files, each in its own group', () => {
+  test('begin with the slow files, each in its own group', () => {
     const groups = groupFiles(files, () => '');
     assert.deepEqual(groups[0], ['tests/console/axe.test.ts']);
     assert.deepEqual(
@@ -31,7 +31,7 @@ describe('test file groups', () => {
     assert.ok(groups.length < files.length / 2, `${groups.length} groups for ${files.length} files`);
   });
 
-  test('contain no other file if a file has hooks outside a suite or changes its process', () => {
+  test('isolate a file that has hooks outside a suite or changes its process', () => {
     const file = 'tests/people/people.test.ts';
     const aloneWith = (text: string) =>
       groupFiles(files, (each) => (each === file ? text : '')).some((group) => group.join() === file);

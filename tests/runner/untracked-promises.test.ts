@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-describe('a file without promise tracking', () => {
+describe('a test file without promise tracking', () => {
   let folder: string;
   before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-promises-'))));
   after(() => rmSync(folder, { recursive: true }));

@@ -9,7 +9,7 @@ import { RawConnection } from '../support/raw-connection.ts';
 const slowClients = 200;
 const requests = 100;
 
-test('serves other requests while 200 slow clients are connected, and disconnects the slow clients', async () => {
+test('a server serves other requests while 200 slow clients are connected, and disconnects these clients', async () => {
   const app = await StubApp.start({
     httpTimeouts: { ...defaultTimeouts, headersMs: 3_000, bodyMs: 1_000, checkEveryMs: 100 },
   });

@@ -30,12 +30,12 @@ function cursorOf({ code, reason }: CloseEvent): string {
 }
 
 for (const kind of databaseKinds) {
-  describe(`continuing at another node on ${kind.name}`, () => {
+  describe(`a client of a stopping node on ${kind.name}`, () => {
     let database: TestDatabase;
     /** This node keeps running and changes the tree continuously. */
     let writer: TreeTestbed;
     let count = 0;
-    /** Nodes that are still running, also after a failed test. A leftover node would block the other tests. */
+    /** Nodes that are still running. After a failed test, a node that is not stopped would block the other tests. */
     const running = new Set<Testbed>();
     let endWriting: () => Promise<unknown> = () => Promise.resolve();
     before(async () => {
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       return frames;
     }
 
-    test('continues a subscription after the cursor of the close frame, during changes, three times', async () => {
+    test('continues a subscription at another node after the cursor of the close frame', async () => {
       const end = write();
       const received: string[] = [];
       // The first subscription has no cursor, so it may miss earlier changes. All later changes must arrive.
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
     });
 
-    test('sends a cursor that is valid for all subscriptions of the socket, including one without events', async () => {
+    test('receives one cursor that is valid for all subscriptions of its socket', async () => {
       const busy = await writer.create('busy');
       const quiet = await writer.create('quiet');
       const { cursor: after } = await writer.query<{ cursor: string }>('{cursor}');
@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesOf('quiet'), ['late']);
     });
 
-    test('continues an event stream after the cursor of its last line', async () => {
+    test('continues an event stream at another node after the cursor of the last line', async () => {
       const open = (node: Testbed, after?: string) =>
         EventClient.open(
           node.url,
@@ -173,7 +173,7 @@ for (const kind of databaseKinds) {
       again.disconnect();
     });
 
-    test('gives a subscription without events the current cursor, not its first one', async () => {
+    test('receives the current cursor for a subscription without events', async () => {
       const quiet = await writer.create('still');
       const changes = `query($after: String){changes(after: $after){items{folder{name}}}}`;
       const countAfter = async (cursor: string) =>
@@ -196,7 +196,7 @@ for (const kind of databaseKinds) {
         return countAfter(lastCursor);
       };
       // A stopping node does not wait until it has processed all changes, so this may take several attempts.
-      await eventually(async () => (await countRepeated()) === 0, 'all three are processed');
+      await eventually(async () => (await countRepeated()) === 0, 'the node has processed all three changes');
     });
   });
 }

@@ -12,7 +12,7 @@ import { dataOf, StubApp, type StubAppOptions } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 const never = 3_600;
-/** Never closes a connection because its client is silent. */
+/** With these timings, the service never closes a connection because its client is silent. */
 const patient = { checkEveryMs: 5, maxSilentMs: never * 1000, pause: () => Promise.resolve() };
 const impatient = { ...patient, maxSilentMs: 0 };
 
@@ -109,7 +109,7 @@ describe('a stopping service', () => {
     assert.deepEqual(cutRequestCounts(app), []);
   });
 
-  test('closes a connection that got its response before its request was complete, and logs nothing', async () => {
+  test('closes a connection that received its response before the request was complete', async () => {
     const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
@@ -166,7 +166,7 @@ describe('a stopping service', () => {
     assert.deepEqual(cutRequestCounts(app), [3]);
   });
 
-  test('sends a long response to the end, however slowly the client reads', async () => {
+  test('sends a long response completely, even to a slow client', async () => {
     const { app, waiting, waitForRequests, request } = await startApp();
     const { hostname, port } = new URL(app.url);
     const client = connect(Number(port), hostname);
@@ -198,7 +198,7 @@ describe('a stopping service', () => {
     client.destroy();
   });
 
-  test('keeps the port open for the delay, reports not ready, and closes connections after their responses', async () => {
+  test('keeps the port open for the delay, and closes connections after their responses', async () => {
     let endDelay = () => {};
     const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
     const { app, waiting, waitForRequests, request } = await startApp({
@@ -257,7 +257,7 @@ describe('a stopping service', () => {
     await stopped;
   });
 
-  test('closes a connection without any request and logs nothing', async () => {
+  test('closes a connection without any request', async () => {
     const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);

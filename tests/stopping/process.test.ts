@@ -1,4 +1,4 @@
-/** How the process ends: its output, its leftovers and its exit code. */
+/** How the process of a node ends: its output, its exit code, and that it leaves no connection. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ async function logIn(
 }
 
 for (const kind of databaseKinds) {
-  describe(`the end of a node on ${kind.name}`, () => {
+  describe(`the process of a node on ${kind.name}`, () => {
     let database: TestDatabase;
     let node: NodeProcess | undefined;
     beforeEach(async () => (database = await kind.createForServer()));
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
         ...options,
       }));
 
-    test('closes sockets with 1001 and a cursor on SIGTERM, exits with 0, and leaves no connection', async () => {
+    test('closes sockets with 1001 and a cursor on SIGTERM, and exits with 0', async () => {
       const stopping = await start();
       const client = await SocketClient.connect(stopping.url, (await logIn(stopping)).token);
       client.start('1', 'subscription{folderChanges{kind}}');
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
       ['thrown', 'SIGUSR2'],
       ['rejected', 'SIGWINCH'],
     ] as const) {
-      test(`exits with 1 and logs once after an unhandled bug that was ${kindOfBug}`, async () => {
+      test(`exits with 1 and logs one line after an unhandled error that was ${kindOfBug}`, async () => {
         const preload = join(import.meta.dirname, 'bug-on-signal.ts');
         const failing = await start({ preload });
         failing.signal(signal);
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('signals on SQLite', () => {
+describe('a stop signal on SQLite', () => {
   let database: TestDatabase;
   let node: NodeProcess;
   beforeEach(async () => (database = await sqlite.create()));
@@ -93,7 +93,7 @@ describe('signals on SQLite', () => {
     ['SIGINT', 'SIGINT', 130],
     ['SIGHUP', 'SIGTERM', 143],
   ] as const) {
-    test(`${first} waits for running requests, and a second ${second} does not: exit code ${code}`, async () => {
+    test(`ends the node immediately if ${second} follows ${first}: exit code ${code}`, async () => {
       const settings = { STOP_DELAY_SECONDS: '600' };
       node = await NodeProcess.start({ databaseUrl: database.url, settings });
       node.signal(first);
@@ -111,7 +111,7 @@ describe('signals on SQLite', () => {
     });
   }
 
-  test('count a duplicated Ctrl-C once and finish running requests', async () => {
+  test('counts once if Ctrl-C sends it twice, and running requests finish', async () => {
     node = await NodeProcess.start({ databaseUrl: database.url, settings: { STOP_DELAY_SECONDS: '1' } });
     node.signal('SIGINT');
     await node.waitForOutput('Stopping');
@@ -121,7 +121,7 @@ describe('signals on SQLite', () => {
     assert.match(node.output, /Stopped/);
   });
 
-  test('abort the start without partial data if they arrive before the port is open', async () => {
+  test('ends the start without partial data if it arrives before the port is open', async () => {
     const path = database.url.slice('sqlite:'.length);
     const other = new BetterSqlite(path);
     other.pragma(`application_id = ${0x45535041}`);

@@ -60,13 +60,13 @@ describe('a socket of a stopping service', () => {
     assert.deepEqual(await client.closed(), goingAway);
   });
 
-  test('receives the responses of running operations, and new ones do not start', async () => {
+  test('receives the responses of running operations, and starts no new ones', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
     const pending: ((answer: GraphResult) => void)[] = [];
     app.open = () => new Promise<GraphResult>((resolve) => pending.push(resolve));
     client.start('1', 'mutation{a}');
-    await eventually(() => pending.length === 1, 'it has started');
+    await eventually(() => pending.length === 1, 'the operation has started');
     const stopped = app.stop();
     await assert.rejects(async () => {
       for (;;) (await RawConnection.open(app.url)).close();
@@ -91,7 +91,7 @@ describe('a socket of a stopping service', () => {
       return new Promise(() => undefined);
     };
     client.start('1', 'mutation{a}');
-    await eventually(() => isStarted, 'it has started');
+    await eventually(() => isStarted, 'the operation has started');
     await app.stop();
     assert.deepEqual(await client.closed(), goingAway);
   });
@@ -111,7 +111,7 @@ describe('a socket of a stopping service', () => {
 });
 
 describe('an event stream of a stopping service', () => {
-  test('ends without complete and with a comment that contains the cursor', async () => {
+  test('ends with a comment that contains the cursor, without the event `complete`', async () => {
     const app = await StubApp.start();
     const stream = new StubStream();
     stream.cursor = 'here';

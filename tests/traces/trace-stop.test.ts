@@ -1,4 +1,4 @@
-/** Real processes that send traces: how they stop without a collector, and which worker their spans name. */
+/** Node processes that send traces: how they stop without a collector, and which worker their spans name. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -46,7 +46,7 @@ test('a node whose collector refuses connections exits with 0 and logs the numbe
   }
 });
 
-test('spans of two workers name their worker, and a collector that never responds does not delay the exit', async () => {
+test('two workers name themselves in spans, and do not wait for a silent collector when they stop', async () => {
   const collector = await TraceCollector.start();
   const testbed = await WorkersTestbed.start(sqlite, { TRACES_URL: collector.url });
   const { node } = testbed;
@@ -55,7 +55,7 @@ test('spans of two workers name their worker, and a collector that never respond
     await testbed.connectToEach(authToken);
     const querySpans = () => collector.spans.filter(({ name }) => name === 'POST /graphql');
     const workers = () => new Set(querySpans().map(({ resource }) => resource['espalier.worker']));
-    await eventually(() => workers().size === 2, 'spans of both');
+    await eventually(() => workers().size === 2, 'spans of both workers');
     assert.deepEqual([...workers()].sort(), [1, 2]);
     const instances = new Set(
       querySpans().map(({ resource }) => `${resource['espalier.worker']} ${resource['service.instance.id']}`),

@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('contain one span for each field of a query that reads data, for all objects together', async () => {
+    test('contain one span per field that reads data, even if many objects have the field', async () => {
       for (const name of ['Ash', 'Birch']) await postQuery(createFolder, {}, { name });
       const query = `query Look { folder { name inside: folders { edges { node { name position } } } } }`;
       const spans = await traceQuery('a'.repeat(32), query);
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       assert.ok(Number(positions.facts['db.response.returned_rows']) >= 2);
     });
 
-    test('contain the query plan of a repeated query', async () => {
+    test('contain fewer spans for a repeated query, because it has a query plan', async () => {
       const query = `{ folder { name folders(first: 1) { items { name } } } }`;
       await postQuery(createFolder, {}, { name: 'Acorn' });
       await postQuery(query);
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('contain a mutation with its transaction, and statements with their text', async () => {
+    test('contain a mutation with its transaction and the text of its statements', async () => {
       const spans = await traceQuery('c'.repeat(32), createFolder, { name: 'Cedar' });
       // On PostgreSQL only the first change of a shared transaction reads the journal head.
       const lines = drawSpans(spans).filter((line) => line.trim() !== 'select journal_counter');
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('contain an operation on a socket, and each subscription response in its own trace', async () => {
+    test('contain an operation on a socket, and a separate trace of each subscription response', async () => {
       const client = createClient({
         url: `${testbed.url.replace('http', 'ws')}/graphql`,
         webSocketImpl: WebSocket,
@@ -144,11 +144,11 @@ for (const kind of databaseKinds) {
         name === 'subscription answer' &&
         traceId !== opened[0]!.traceId &&
         links.some((link) => link.traceId === opened[0]!.traceId);
-      await eventually(() => collector.spans.some(isAnswer), 'a trace of its own that names the other');
+      await eventually(() => collector.spans.some(isAnswer), 'a separate trace that links to the first');
       await client.dispose();
     });
 
-    test('contain an event stream until it is open', async () => {
+    test('contain the opening of an event stream', async () => {
       const stop = new AbortController();
       const response = await fetch(`${testbed.url}/graphql`, {
         method: 'POST',
@@ -180,7 +180,10 @@ for (const kind of databaseKinds) {
       await testbed.send('GET', '/nowhere/Zedernholz?token=state=mine', {
         headers: { traceparent: `00-${end}-${parent.spanId}-01` },
       });
-      await eventually(() => collector.spans.some(({ traceId }) => traceId === end), 'the last of them');
+      await eventually(
+        () => collector.spans.some(({ traceId }) => traceId === end),
+        'the trace of the last request',
+      );
       assert.ok(collector.spans.length > length);
       for (const secret of [...secrets, authToken, authToken.split('.')[2]!, administrator.password]) {
         assert.ok(!collector.text.includes(secret), secret);
@@ -190,7 +193,7 @@ for (const kind of databaseKinds) {
       assert.equal(last.facts['http.response.status_code'], 404);
     });
 
-    test('name their process and are sent with the configured headers', async () => {
+    test('name their process, and are sent with the configured headers', async () => {
       const [{ resource } = {} as SentSpan] = await collector.trace('POST /login');
       assert.equal(resource['service.name'], 'espalier');
       assert.equal(resource['service.version'], '0.0.0-test');
@@ -241,7 +244,10 @@ describe('sampling of traces', concurrent, () => {
   test('excludes probes', async () => {
     await testbed.send('GET', '/readyz', { headers: { traceparent: traceparent('01') } });
     await testbed.send('GET', '/.well-known/jwks.json', { headers: { traceparent: traceparent('01') } });
-    await eventually(() => collector.spans.some(({ name }) => name.endsWith('jwks.json')), 'the other');
+    await eventually(
+      () => collector.spans.some(({ name }) => name.endsWith('jwks.json')),
+      'the trace of the other request',
+    );
     assert.ok(!collector.spans.some(({ name }) => name.includes('readyz')));
   });
 });
@@ -266,7 +272,7 @@ describe('the trace collector', concurrent, () => {
     assert.deepEqual(warnings(testbed), []);
   });
 
-  test('is reported once when it is unreachable and once when it is back', async () => {
+  test('causes one warning when it is unreachable, and one log line when it is reachable again', async () => {
     const port = await findFreePort();
     const url = `http://127.0.0.1:${port}/v1/traces`;
     const testbed = await Testbed.start(sqlite, { settings: { TRACES_URL: url } });
@@ -274,7 +280,7 @@ describe('the trace collector', concurrent, () => {
     await eventually(() => warnings(testbed).length > 0, 'a warning');
     const collector = await TraceCollector.start(port);
     assert.equal((await testbed.logIn()).expires_in > 0, true);
-    await eventually(() => warnings(testbed).length > 1, 'that it is over');
+    await eventually(() => warnings(testbed).length > 1, 'the log line about the recovery');
     assert.deepEqual(
       warnings(testbed).map(({ level, msg }) => [level, msg]),
       [

@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 
-test('loads no module of OpenTelemetry if TRACES_URL is not set', async () => {
+test('a server without ESPALIER_TRACES_URL loads no module of OpenTelemetry', async () => {
   const loaded: string[] = [];
   registerHooks({
     load(url, context, next) {

@@ -43,7 +43,7 @@ async function createFirstVersion(url: string): Promise<string> {
 }
 
 for (const kind of databaseKinds) {
-  describe(`a database of the first version on ${kind.name}`, () => {
+  describe(`a server that migrated a database of the first version on ${kind.name}`, () => {
     let database: TestDatabase;
     let tree: TreeTestbed;
     let keyId: string;
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('keeps its folders, and counts and finds them', async () => {
+    test('lists, counts and finds the old folders', async () => {
       assert.deepEqual(await tree.paths(), ['Places', 'Places/Harbour', 'Places/Harbour/Floor 2']);
       assert.deepEqual(await tree.find(await tree.idOf('/Places'), 'folders{totalCount} title version'), {
         folders: { totalCount: 1 },
@@ -69,12 +69,12 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await tree.search('fl'), ['Floor 2']);
     });
 
-    test('signs new tokens with its signing key', () => {
+    test('signs new tokens with the old signing key', () => {
       const header = Buffer.from(tree.authToken.split('.')[0]!, 'base64url').toString();
       assert.equal((JSON.parse(header) as { kid: string }).kid, keyId);
     });
 
-    test('changes migrated folders, and limits their depth like the depth of new folders', async () => {
+    test('changes old folders, and limits their depth like that of new folders', async () => {
       const levels = Array.from({ length: 254 }, (_, index) => `Level ${index}`);
       await tree.import([levels.join('/')], await tree.idOf('/Places/Harbour'));
       const places = await tree.idOf('/Places');

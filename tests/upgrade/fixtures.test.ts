@@ -10,7 +10,7 @@ import { Fixture, fixtureNames } from './fixture.ts';
 
 for (const kind of databaseKinds) {
   for (const name of fixtureNames) {
-    describe(`the database of ${name} on ${kind.name}`, () => {
+    describe(`a server on the database of version ${name} on ${kind.name}`, () => {
       const fixture = new Fixture(name, kind);
       const { people, pairs, asked, journalNumber, keyedMutation } = fixture.facts;
       let database: TestDatabase;
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
         await database.remove();
       });
 
-      test('is migrated at the start, and its auth tokens stay valid', async () => {
+      test('migrates the database at the start, and accepts auth tokens issued before', async () => {
         const { server, viewer } = await tree.query<{
           server: { database: { schemaVersion: number } };
           viewer: { user: { username: string } };
@@ -54,14 +54,14 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('has no paths in the journal entries of the earlier version', async () => {
+      test('returns no paths for journal entries of the earlier version', async () => {
         const query = '{journal(filter: {kinds: [CREATE_FOLDER, MOVE_FOLDER]}){items{path formerPath}}}';
         const { journal } = await tree.query<{ journal: { items: object[] } }>(query);
         assert.ok(journal.items.length > 0);
         for (const entry of journal.items) assert.deepEqual(entry, { path: null, formerPath: null });
       });
 
-      test('accepts the current refresh token, but none that was used or revoked', async () => {
+      test('accepts the current refresh token, and refuses spent and revoked ones', async () => {
         assert.equal((await tree.server.refresh(pairs.spent)).status, 401);
         assert.equal((await tree.server.refresh(pairs.ended)).status, 401);
         const answer = await tree.server.refresh(pairs.current);
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('continues the journal, restores a folder from the trash and accepts an earlier cursor', async () => {
+      test('continues the journal, restores a folder from the trash, and accepts an earlier cursor', async () => {
         const created = await tree.create('of today');
         const [trashed] = (
           await tree.query<{ trash: { items: { folderId: string }[] } }>('{trash{items{folderId}}}')

@@ -24,13 +24,13 @@ for (const kind of databaseKinds) {
       await database.close();
     };
 
-    test('refuses changes without storing anything, and still reads the tree', async () => {
+    test('refuses changes, stores nothing, and still reads the tree', async () => {
       await define('alter table journal rename column path_ids to later_path_ids');
       assert.equal(await tree.outcome('createFolder', { name: 'Meanwhile' }), 'INTERNAL');
       assert.deepEqual(await tree.paths(), ['Before']);
     });
 
-    test('accepts changes when the column has its name again', async () => {
+    test('accepts changes after the renamed column has its old name again', async () => {
       await define('alter table journal rename column later_path_ids to path_ids');
       await tree.create('Later');
       assert.deepEqual(await tree.paths(), ['Before', 'Later']);

@@ -12,7 +12,7 @@ import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { isAlive, post, WorkersTestbed } from './workers-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`the end of two workers on ${kind.name}`, () => {
+  describe(`a server with two workers on ${kind.name}`, () => {
     let testbed: WorkersTestbed;
     let token: string;
     beforeEach(async () => {
@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
     });
     afterEach(() => testbed.stop());
 
-    test('closes the sockets of both with 1001 and a cursor on SIGTERM, exits with 0, and leaves no process', async () => {
+    test('closes all sockets with 1001 and a cursor on SIGTERM, and leaves no process', async () => {
       const { node, processes, database } = testbed;
       const clients = [await testbed.socketTo(1, token), await testbed.socketTo(2, token)];
       for (const client of clients) {
@@ -61,15 +61,15 @@ for (const kind of databaseKinds) {
       if (kind === postgres) assert.equal(await countConnections(database.url), 0);
     });
 
-    test('does not leave workers when the primary is killed', async () => {
+    test('leaves no workers when its primary is killed', async () => {
       const { node, processes } = testbed;
       await node.kill();
-      await eventually(() => !processes.some(isAlive), 'both workers are gone');
+      await eventually(() => !processes.some(isAlive), 'both workers have ended');
     });
   });
 }
 
-test('finishes the requests that are in progress on both workers when SIGTERM arrives', async () => {
+test('a server with two workers finishes the requests in progress on both when SIGTERM arrives', async () => {
   const testbed = await WorkersTestbed.start(sqlite);
   try {
     const { authToken } = await testbed.logIn();
@@ -96,7 +96,7 @@ test('finishes the requests that are in progress on both workers when SIGTERM ar
   }
 });
 
-test('does not start a second cluster on the port of the first', async () => {
+test('a second server with workers does not start on the port of the first', async () => {
   const testbed = await WorkersTestbed.start(sqlite);
   const database = await sqlite.create();
   const { port } = new URL(testbed.node.url);
@@ -115,7 +115,7 @@ test('does not start a second cluster on the port of the first', async () => {
   }
 });
 
-describe('two workers on SQLite', () => {
+describe('a server with two workers and its own settings on SQLite', () => {
   let database: TestDatabase;
   let node: NodeProcess;
   beforeEach(async () => (database = await sqlite.create()));
@@ -124,7 +124,7 @@ describe('two workers on SQLite', () => {
     await database.remove();
   });
 
-  test('report not ready until the port is closed, and exit immediately with 143 on a second signal', async () => {
+  test('reports not ready after SIGTERM, and exits immediately with 143 on a second SIGTERM', async () => {
     const settings = { WORKERS: '2', STOP_DELAY_SECONDS: '600' };
     node = await NodeProcess.start({ databaseUrl: database.url, settings });
     node.signal('SIGTERM');
@@ -144,7 +144,7 @@ describe('two workers on SQLite', () => {
     ['an invalid number', { WORKERS: 'two' }, 'Invalid value "two" for ESPALIER_WORKERS'],
     ['zero workers', { WORKERS: '0' }, 'Invalid value "0" for ESPALIER_WORKERS'],
   ] as const) {
-    test(`do not start with ${what}, and print the accepted values`, async () => {
+    test(`does not start with ${what}, and prints the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
       await node.waitUntilEnded();
       assert.equal(node.exitCode, 2);
@@ -152,7 +152,7 @@ describe('two workers on SQLite', () => {
     });
   }
 
-  test('report a port in use like a single process, and leave no process', async () => {
+  test('reports a port in use like a single process', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -166,7 +166,7 @@ describe('two workers on SQLite', () => {
     );
   });
 
-  test('report an unusable database like a single process', async () => {
+  test('reports an unusable database like a single process', async () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
     await node.waitUntilEnded();
     assert.equal(node.exitCode, 1);
@@ -174,7 +174,7 @@ describe('two workers on SQLite', () => {
   });
 });
 
-test('reports that workers can no longer start, and exits with 1', async () => {
+test('a primary exits with 1 and prints the reason if its workers can no longer start', async () => {
   const testbed = await WorkersTestbed.start(sqlite, { LOG_LEVEL: 'debug' });
   const { node, database } = testbed;
   await testbed.connectToEach((await testbed.logIn()).authToken);
@@ -182,7 +182,7 @@ test('reports that workers can no longer start, and exits with 1', async () => {
   const file = database.url.slice('sqlite:'.length);
   for (const pid of testbed.processes) process.kill(pid, 'SIGKILL');
   rmSync(`${file}-wal`);
-  writeFileSync(file, 'no database any more'.repeat(1000));
+  writeFileSync(file, 'not a database'.repeat(1000));
   await node.waitUntilEnded();
   assert.equal(node.exitCode, 1);
   assert.match(node.log, /"msg":"A worker ended unexpectedly\./);

@@ -48,7 +48,7 @@ export class WorkersTestbed {
     return JSON.parse(answer.body) as LoginResponse;
   }
 
-  /** Opens one connection to each worker. Returns them in the order of the worker numbers. */
+  /** Opens one connection to each worker. Returns the connections in the order of the worker numbers. */
   async connectToEach(authToken: string): Promise<RawConnection[]> {
     const byWorker = new Map<number, RawConnection>();
     const spare: RawConnection[] = [];
@@ -70,7 +70,7 @@ export class WorkersTestbed {
       const { payload } = await client.next();
       await client.next();
       if (readWorkerNumber(JSON.stringify(payload)) === worker) return client;
-      // Closed before the next attempt, because a user has a limited number of sockets.
+      // Closes the socket before the next attempt, because a user has a limited number of sockets.
       await client.close();
     }
   }

@@ -1,4 +1,4 @@
-/** Two workers on one port behave like one server. */
+/** A server with two workers on one port behaves like a server with one process. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -16,7 +16,7 @@ const maxConnections = 3;
 const maxFailures = 50;
 
 for (const kind of databaseKinds) {
-  describe(`two workers on ${kind.name}`, () => {
+  describe(`a server with two workers on ${kind.name}`, () => {
     let testbed: WorkersTestbed;
     let token: string;
     let one: RawConnection;
@@ -59,11 +59,11 @@ for (const kind of databaseKinds) {
       await client.close();
     });
 
-    test('lets exactly one of racing refreshes succeed', async () => {
+    test('lets exactly one of several concurrent refreshes of a token succeed', async () => {
       await raceRefreshes([testbed.node], 5);
     });
 
-    test('rejects a session at the other worker within a second after one worker has revoked it', async () => {
+    test('rejects a session at one worker within a second after the other worker revoked it', async () => {
       const { authToken } = await testbed.logIn();
       const { body } = await sendQuery(one, '{viewer{session{id}}}', authToken);
       const { id } = (JSON.parse(body) as { data: { viewer: { session: { id: string } } } }).data.viewer
@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
       const elapsed = startProcessTimer();
       await eventually(
         async () => (await sendQuery(other, '{folder{name}}', authToken)).status === 401,
-        'the other worker refuses',
+        'the other worker refuses the session',
       );
       assert.ok(elapsed() < 1000, 'the revocation took longer than a second');
     });
@@ -106,10 +106,10 @@ for (const kind of databaseKinds) {
       // Each worker sends its number of sockets to the other. A socket that opens before the message arrives is accepted.
       await eventually(async () => !(await canConnect()), 'another socket is refused');
       await Promise.all(clients.map((client) => client.close()));
-      await eventually(canConnect, 'there is room again');
+      await eventually(canConnect, 'another socket is accepted again');
     });
 
-    test('counts wrong passwords at both workers together', async () => {
+    test('adds up the wrong passwords of both workers', async () => {
       const connections = await Promise.all(Array.from({ length: 12 }, () => testbed.connect()));
       const request = post('/login', { username: 'nobody', password: 'not the right one' });
       const statuses: (number | undefined)[] = [];
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
       for (const connection of connections) connection.close();
     });
 
-    test('replaces a killed worker, keeps the other one running, and loses no acknowledged change', async () => {
+    test('replaces a killed worker and loses no acknowledged change', async () => {
       const { body } = await sendQuery(one, create, token, { name: 'kept' });
       assert.match(body, /"id"/);
       const [first] = testbed.processes;
