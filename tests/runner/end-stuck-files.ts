@@ -8,6 +8,8 @@ import { selectLength } from '../support/run-length.ts';
 
 /** Longer than the timeouts of tests, so no test is running after this time. */
 const idleMs = selectLength({ short: 200_000, long: 660_000 });
+// Tests may replace the global functions.
+const { clearTimeout, setTimeout } = globalThis;
 let timer: NodeJS.Timeout | undefined;
 
 if (process.argv[1]?.endsWith('.test.ts')) {
