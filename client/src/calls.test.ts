@@ -1,4 +1,4 @@
-/** Tests calls against a scripted server: which are retried, with which idempotency key, and which are not. */
+/** Tests which calls the client retries, and with which idempotency key. The server is scripted. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,11 +11,11 @@ type Reply = Response | Error | 'never';
 const url = 'http://server.test/base';
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const json = (value: unknown, init?: ResponseInit) => Response.json(value, init);
-const good = () => json({ data: { a: 1 } });
+const success = () => json({ data: { a: 1 } });
 const unavailable = [{ message: 'Busy.', extensions: { code: 'UNAVAILABLE' } }];
 
 /** Creates a logged-in client whose server sends these replies in order. */
-function scripted(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
+function createScriptedClient(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
   const sent: { path: string; init: RequestInit; headers: Headers }[] = [];
   const storage = memoryStorage();
   const tokens = { authToken: 'secret-auth', refreshToken: 'secret-refresh' };
@@ -29,7 +29,7 @@ function scripted(replies: readonly Reply[], options: Partial<ClientOptions> = {
   return { client: createClient({ url, storage, fetch: send, ...options }), sent, storage };
 }
 
-async function failure(work: Promise<unknown>): Promise<EspalierError> {
+async function captureError(work: Promise<unknown>): Promise<EspalierError> {
   const error = await work.then(
     () => assert.fail('It did not fail.'),
     (thrown: unknown) => thrown,
@@ -38,7 +38,7 @@ async function failure(work: Promise<unknown>): Promise<EspalierError> {
   return error;
 }
 
-describe('calls', { timeout: 30_000 }, () => {
+describe('a call', { timeout: 30_000 }, () => {
   const transientReplies: readonly (readonly [string, () => Reply])[] = [
     ['a lost connection', () => new TypeError('fetch failed')],
     ['a page of a proxy with 502', () => new Response('<html>', { status: 502, headers: html })],
@@ -56,26 +56,26 @@ describe('calls', { timeout: 30_000 }, () => {
     ['UNAVAILABLE in a 200', () => json({ data: { a: 1, b: null }, errors: unavailable })],
   ];
   for (const [what, reply] of transientReplies) {
-    test(`retries after ${what}, and a mutation with the same idempotency key`, async () => {
-      const queried = scripted([reply(), good()]);
-      assert.deepEqual(await queried.client.query('{a}', { b: 1 }), { a: 1 });
-      assert.equal(queried.sent.length, 2);
-      assert.equal(queried.sent[0]!.init.body, '{"query":"{a}","variables":{"b":1}}');
-      assert.ok(!queried.sent[0]!.headers.has('idempotency-key'));
+    test(`is retried after ${what}, with the same idempotency key for a mutation`, async () => {
+      const queryRun = createScriptedClient([reply(), success()]);
+      assert.deepEqual(await queryRun.client.query('{a}', { b: 1 }), { a: 1 });
+      assert.equal(queryRun.sent.length, 2);
+      assert.equal(queryRun.sent[0]!.init.body, '{"query":"{a}","variables":{"b":1}}');
+      assert.ok(!queryRun.sent[0]!.headers.has('idempotency-key'));
 
-      const mutated = scripted([reply(), reply(), good(), good()]);
-      assert.deepEqual(await mutated.client.mutate('mutation{a}'), { a: 1 });
-      await mutated.client.query('mutation{b}');
-      const keys = mutated.sent.map(({ headers }) => headers.get('idempotency-key'));
+      const mutationRun = createScriptedClient([reply(), reply(), success(), success()]);
+      assert.deepEqual(await mutationRun.client.mutate('mutation{a}'), { a: 1 });
+      await mutationRun.client.query('mutation{b}');
+      const keys = mutationRun.sent.map(({ headers }) => headers.get('idempotency-key'));
       assert.match(keys[0]!, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
       assert.deepEqual(keys.slice(0, 3), Array(3).fill(keys[0]));
       assert.ok(keys[3] && keys[3] !== keys[0]);
-      assert.equal(mutated.sent[0]!.init.body, mutated.sent[2]!.init.body);
+      assert.equal(mutationRun.sent[0]!.init.body, mutationRun.sent[2]!.init.body);
     });
   }
 
   test('sends the idempotency key of the caller', async () => {
-    const { client, sent } = scripted([new TypeError('fetch failed'), good()]);
+    const { client, sent } = createScriptedClient([new TypeError('fetch failed'), success()]);
     await client.mutate('mutation{a}', undefined, { idempotencyKey: 'mine' });
     assert.deepEqual(
       sent.map(({ headers }) => headers.get('idempotency-key')),
@@ -83,12 +83,12 @@ describe('calls', { timeout: 30_000 }, () => {
     );
   });
 
-  test('cancels an import, or reports that it is already complete', async () => {
+  test('of cancelImport() cancels the import, or reports that it is already complete', async () => {
     const key = { idempotencyKey: 'k', parentId: 'p' };
-    const used = { errors: [{ message: 'Used.', extensions: { code: 'BAD_INPUT' } }], data: null };
-    const { client, sent } = scripted([
+    const keyInUse = { errors: [{ message: 'Used.', extensions: { code: 'BAD_INPUT' } }], data: null };
+    const { client, sent } = createScriptedClient([
       json({ data: { importFolders: { folder: { id: 'p' } } } }),
-      json(used),
+      json(keyInUse),
       json({ data: null }),
       json({ code: 'FORBIDDEN', detail: 'No.' }, { status: 403 }),
     ]);
@@ -99,14 +99,14 @@ describe('calls', { timeout: 30_000 }, () => {
     assert.deepEqual(new Set(sent.map(({ headers }) => headers.get('idempotency-key'))), new Set(['k']));
   });
 
-  test('rejects GraphQL errors with code, request id and partial data, without a retry', async () => {
+  test('rejects with the code, request id and partial data of GraphQL errors, without a retry', async () => {
     const errors = [
       { message: 'No.', path: ['b'], extensions: { code: 'FORBIDDEN', requestId: 'r1' } },
       { message: 'Neither.' },
     ];
     for (const status of [200, 400]) {
-      const { client, sent } = scripted([json({ data: { a: 1, b: null }, errors }, { status })]);
-      const error = await failure(client.query('{a b}'));
+      const { client, sent } = createScriptedClient([json({ data: { a: 1, b: null }, errors }, { status })]);
+      const error = await captureError(client.query('{a b}'));
       const { code, message, requestId, data } = error;
       assert.deepEqual(
         { code, message, requestId, data },
@@ -144,14 +144,14 @@ describe('calls', { timeout: 30_000 }, () => {
     ],
   ];
   for (const [what, reply, message] of foreignReplies) {
-    test(`rejects ${what} as NOT_ESPALIER, without a retry`, async () => {
+    test(`rejects with NOT_ESPALIER after ${what}, without a retry`, async () => {
       for (const send of [
         (client: Client) => client.query('{a}'),
         (client: Client) => client.login({ username: 'ann', password: 'walnut cabin' }),
         (client: Client) => client.verify(),
       ]) {
-        const { client, sent } = scripted([reply()]);
-        const error = await failure(send(client));
+        const { client, sent } = createScriptedClient([reply()]);
+        const error = await captureError(send(client));
         assert.equal(error.code, 'NOT_ESPALIER');
         assert.match(error.message, message);
         assert.ok(error.message.includes(`${url}/`));
@@ -162,53 +162,55 @@ describe('calls', { timeout: 30_000 }, () => {
     });
   }
 
-  test('does not wait for a Retry-After longer than the retry time', async () => {
+  test('does not wait for a `Retry-After` that is longer than the retry time', async () => {
     const busy = () => json({ errors: unavailable }, { status: 503, headers: { 'retry-after': '60' } });
-    const { client, sent } = scripted([busy()]);
-    const error = await failure(client.query('{a}'));
+    const { client, sent } = createScriptedClient([busy()]);
+    const error = await captureError(client.query('{a}'));
     assert.equal(error.code, 'UNAVAILABLE');
     assert.equal(error.retryAfterSeconds, 60);
     assert.equal(sent.length, 1);
   });
 
-  test('retries until the retry time is over, and then rejects with the reason', async () => {
+  test('is retried during the retry time, and then rejects with the reason', async () => {
     let now = 0;
     // Each attempt takes ten seconds.
     const clock = { now: () => (now += 5_000) };
     const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    const refused = new TypeError('fetch failed', { cause });
-    const { client, sent } = scripted(Array<Reply>(10).fill(refused), { clock });
-    const error = await failure(client.query('{a}'));
+    const connectionRefused = new TypeError('fetch failed', { cause });
+    const { client, sent } = createScriptedClient(Array<Reply>(10).fill(connectionRefused), { clock });
+    const error = await captureError(client.query('{a}'));
     assert.equal(error.code, 'UNREACHABLE');
     assert.equal(error.message, `Cannot connect to ${url}: no program listens on the port.`);
-    assert.equal(error.cause, refused);
+    assert.equal(error.cause, connectionRefused);
     assert.ok(sent.length > 1 && sent.length < 8, `${sent.length} attempts`);
   });
 
-  test('retries an unknown host name, because the name may be registered later', async () => {
+  test('is retried after an unknown host name, which may be registered later', async () => {
     const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
-    const unknown = new TypeError('fetch failed', { cause });
-    const retried = scripted([unknown, json({ data: { a: 1 } })]);
+    const unknownHost = new TypeError('fetch failed', { cause });
+    const retried = createScriptedClient([unknownHost, json({ data: { a: 1 } })]);
     assert.deepEqual(await retried.client.query('{a}'), { a: 1 });
-    const { message } = await failure(scripted([unknown], { retrySeconds: 0 }).client.query('{a}'));
+    const { message } = await captureError(
+      createScriptedClient([unknownHost], { retrySeconds: 0 }).client.query('{a}'),
+    );
     assert.equal(message, `Cannot connect to ${url}: the host name ${new URL(url).hostname} is unknown.`);
   });
 
-  test('does not retry after an untrusted certificate', async () => {
+  test('is not retried after an untrusted certificate', async () => {
     const cause = Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-    const { client, sent } = scripted([new TypeError('fetch failed', { cause })]);
-    assert.match((await failure(client.query('{a}'))).message, /DEPTH_ZERO_SELF_SIGNED_CERT/);
+    const { client, sent } = createScriptedClient([new TypeError('fetch failed', { cause })]);
+    assert.match((await captureError(client.query('{a}'))).message, /DEPTH_ZERO_SELF_SIGNED_CERT/);
     assert.equal(sent.length, 1);
   });
 
   test('ends an attempt after the timeout of the client or of the call', async () => {
-    const { client } = scripted(['never', 'never'], { retrySeconds: 0, timeoutSeconds: 0.02 });
-    assert.match((await failure(client.query('{a}'))).message, /no response within 0.02 s/);
-    const error = await failure(client.query('{a}', undefined, { timeoutSeconds: 0.01 }));
+    const { client } = createScriptedClient(['never', 'never'], { retrySeconds: 0, timeoutSeconds: 0.02 });
+    assert.match((await captureError(client.query('{a}'))).message, /no response within 0.02 s/);
+    const error = await captureError(client.query('{a}', undefined, { timeoutSeconds: 0.01 }));
     assert.match(error.message, /no response within 0.01 s/);
   });
 
-  test('rejects with the reason of the signal during a request, a pause or a refresh', async () => {
+  test('rejects with the reason of its signal during a request, a pause or a refresh', async () => {
     const reason = new Error('Enough.');
     const expired = json(
       { errors: [{ message: 'No.', extensions: { code: 'INVALID_AUTH_TOKEN' } }] },
@@ -219,28 +221,28 @@ describe('calls', { timeout: 30_000 }, () => {
       [new TypeError('fetch failed'), 'never'],
       [expired, 'never'],
     ] as Reply[][]) {
-      const aborting = new AbortController();
+      const controller = new AbortController();
       // Short, because abandoned requests would keep the test running.
-      const { client, sent } = scripted(replies, { timeoutSeconds: 1, retrySeconds: 1 });
-      const call = client.mutate('mutation{a}', undefined, { signal: aborting.signal });
+      const { client, sent } = createScriptedClient(replies, { timeoutSeconds: 1, retrySeconds: 1 });
+      const call = client.mutate('mutation{a}', undefined, { signal: controller.signal });
       while (sent.length < 1) await new Promise(setImmediate);
       await new Promise(setImmediate);
-      aborting.abort(reason);
+      controller.abort(reason);
       await assert.rejects(call, reason);
-      await assert.rejects(client.query('{a}', undefined, { signal: aborting.signal }), reason);
+      await assert.rejects(client.query('{a}', undefined, { signal: controller.signal }), reason);
       assert.ok(sent.length <= 2);
     }
   });
 
-  test('puts neither a token nor a password into an error', async () => {
-    const { client, storage } = scripted(Array<Reply>(4).fill(new TypeError('fetch failed')), {
+  test('never puts a token or a password into an error', async () => {
+    const { client, storage } = createScriptedClient(Array<Reply>(4).fill(new TypeError('fetch failed')), {
       retrySeconds: 0,
     });
     const tokens = (await storage.read())!;
     await storage.write({ ...tokens, authToken: 'secret\nauth', refreshToken: 'secret-refresh' });
     const errors = [
-      await failure(client.query('{a}')),
-      await failure(client.login({ username: 'ann', password: 'secret-password' })),
+      await captureError(client.query('{a}')),
+      await captureError(client.login({ username: 'ann', password: 'secret-password' })),
     ];
     for (const error of errors) {
       assert.equal(error.code, 'UNREACHABLE');
@@ -248,16 +250,16 @@ describe('calls', { timeout: 30_000 }, () => {
     }
   });
 
-  test('sends the headers of the client with each request, and does not let them replace its own', async () => {
+  test('sends the headers of the client, which cannot replace its own headers', async () => {
     const headers = { 'User-Agent': 'tests', Authorization: 'Basic x' };
-    const { client, sent } = scripted([good()], { headers });
+    const { client, sent } = createScriptedClient([success()], { headers });
     await client.query('{a}');
     assert.equal(sent[0]!.headers.get('user-agent'), 'tests');
     assert.equal(sent[0]!.headers.get('authorization'), 'Bearer secret-auth');
   });
 });
 
-describe('client url', () => {
+describe('the url of a client', () => {
   test('loses its trailing slashes, query and fragment', () => {
     assert.equal(createClient({ url: 'http://a.test' }).url, 'http://a.test');
     assert.equal(createClient({ url: 'https://a.test:444/b//' }).url, 'https://a.test:444/b');

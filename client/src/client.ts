@@ -268,8 +268,8 @@ export function createClient(options: ClientOptions): Client {
 
 /** Returns the API root without a trailing slash. In a browser it can be relative to the page. */
 function parseApiRoot(input: string | URL): string {
-  const page = (globalThis as { location?: { href: string } }).location?.href;
-  const url = URL.canParse(String(input), page) ? new URL(input, page) : undefined;
+  const pageUrl = (globalThis as { location?: { href: string } }).location?.href;
+  const url = URL.canParse(String(input), pageUrl) ? new URL(input, pageUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new EspalierError(
       'BAD_INPUT',

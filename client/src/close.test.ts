@@ -6,7 +6,7 @@ import { createClient } from './client.ts';
 import { memoryStorage } from './session/token-storage.ts';
 
 /** Runs all pending callbacks that need no timer. */
-const settle = async () => {
+const runCallbacks = async () => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate);
 };
 
@@ -21,7 +21,7 @@ class ScriptedSocket extends EventTarget {
   onopen: (() => void) | undefined;
   onclose: ((event: { readonly code: number; readonly reason: string }) => void) | undefined;
   onmessage: ((event: { readonly data: string }) => void) | undefined;
-  readonly closedWith: (number | undefined)[] = [];
+  readonly closeCodes: (number | undefined)[] = [];
 
   constructor() {
     super();
@@ -36,40 +36,40 @@ class ScriptedSocket extends EventTarget {
   close(code?: number): void {
     if (this.readyState === 2) return;
     this.readyState = 2;
-    this.closedWith.push(code);
+    this.closeCodes.push(code);
   }
 
   async acknowledge(): Promise<void> {
     this.readyState = 1;
     this.onopen!();
-    await settle();
+    await runCallbacks();
     this.onmessage!({ data: '{"type":"connection_ack"}' });
-    await settle();
+    await runCallbacks();
   }
 
-  lose(code: number): void {
+  disconnect(code: number): void {
     this.readyState = 3;
     this.onclose!({ code, reason: '' });
   }
 }
 
-/** Returns the timers that were set and neither canceled nor called. */
-function pendingTimers(context: TestContext): Set<number> {
+/** Replaces the timer functions. Returns the timers that are still pending. */
+function trackTimers(context: TestContext): Set<number> {
   const pending = new Set<number>();
   let count = 0;
   mock.method(globalThis, 'setTimeout', (call: () => void, ms: number) => {
-    const own = ++count;
-    pending.add(own);
-    if (!ms) setImmediate(() => pending.delete(own) && call());
-    return own;
+    const id = ++count;
+    pending.add(id);
+    if (!ms) setImmediate(() => pending.delete(id) && call());
+    return id;
   });
-  mock.method(globalThis, 'clearTimeout', (own: number) => void pending.delete(own));
+  mock.method(globalThis, 'clearTimeout', (id: number) => void pending.delete(id));
   context.after(() => mock.restoreAll());
   return pending;
 }
 
 async function start(context: TestContext) {
-  const timers = pendingTimers(context);
+  const timers = trackTimers(context);
   ScriptedSocket.opened = [];
   const storage = memoryStorage();
   await storage.write({ authToken: 'a.b.c', refreshToken: 'r', expiresAt: Infinity, lifetimeSeconds: 600 });
@@ -84,31 +84,31 @@ async function start(context: TestContext) {
 const states: Readonly<Record<string, (socket: ScriptedSocket) => Promise<void> | void>> = {
   'is opening': () => undefined,
   'is open': (socket) => socket.acknowledge(),
-  'is lost and the backoff runs': (socket) => socket.lose(1006),
+  'is lost and the backoff runs': (socket) => socket.disconnect(1006),
   'was closed by the server with 1000': async (socket) => {
     await socket.acknowledge();
-    socket.lose(1000);
+    socket.disconnect(1000);
   },
   'was closed by a server that shuts down': async (socket) => {
     await socket.acknowledge();
-    socket.lose(1001);
+    socket.disconnect(1001);
   },
 };
 
-describe('closed client', () => {
+describe('a closed client', () => {
   for (const [state, prepare] of Object.entries(states)) {
     for (const whose of ['its own', "another library's"]) {
       test(`ends ${whose} subscription and leaves no socket or timer if the socket ${state}`, async (context) => {
         const { client, timers } = await start(context);
-        const own = () => client.subscribe('subscription{a}').next();
-        const others = () => client.socket.iterate({ query: 'subscription{a}' }).next();
-        const next = whose === 'its own' ? own() : others();
-        await settle();
+        const subscribe = () => client.subscribe('subscription{a}').next();
+        const subscribeWithLibrary = () => client.socket.iterate({ query: 'subscription{a}' }).next();
+        const next = whose === 'its own' ? subscribe() : subscribeWithLibrary();
+        await runCallbacks();
         await prepare(ScriptedSocket.opened[0]!);
-        await settle();
+        await runCallbacks();
         client.close();
         assert.equal((await next).done, true);
-        await settle();
+        await runCallbacks();
         assert.equal(ScriptedSocket.opened.length, 1);
         assert.deepEqual([...timers], []);
       });
@@ -118,12 +118,12 @@ describe('closed client', () => {
   test("sends a close frame, and does not wait for the server's close frame", async (context) => {
     const { client } = await start(context);
     const next = client.subscribe('subscription{a}').next();
-    await settle();
+    await runCallbacks();
     await ScriptedSocket.opened[0]!.acknowledge();
     client.close();
     assert.equal((await next).done, true);
-    await settle();
-    assert.deepEqual(ScriptedSocket.opened[0]!.closedWith, [1000]);
+    await runCallbacks();
+    assert.deepEqual(ScriptedSocket.opened[0]!.closeCodes, [1000]);
   });
 
   test('opens no socket for a new subscription', async (context) => {
@@ -132,7 +132,7 @@ describe('closed client', () => {
     assert.equal((await client.subscribe('subscription{a}').next()).done, true);
     assert.equal((await client.socket.iterate({ query: 'subscription{a}' }).next()).done, true);
     await assert.rejects(client.watch(), { name: 'AbortError' });
-    await settle();
+    await runCallbacks();
     assert.equal(ScriptedSocket.opened.length, 0);
     assert.deepEqual([...timers], []);
   });

@@ -31,7 +31,7 @@ const enums = {
   } satisfies Record<FolderChangeKind, 0>,
 };
 
-describe('client and contract', () => {
+describe('the client and the contract', () => {
   test('have the same paths', () => {
     for (const [name, path] of Object.entries(paths)) {
       assert.equal(path, endpoints[name as keyof typeof paths].path, name);

@@ -245,8 +245,8 @@ function createLists(client: DocumentRunner): Pick<Folders, 'children' | 'descen
     variables?: { depth?: unknown },
   ) =>
     readPages(options, defaultPageSize, async (page) => {
-      const declared = `$id:ID!,$first:Int,$after:String${variables ? ',$depth:Int' : ''}`;
-      const query = `query(${declared}){folder(id:$id){list:${list}}}`;
+      const declarations = `$id:ID!,$first:Int,$after:String${variables ? ',$depth:Int' : ''}`;
+      const query = `query(${declarations}){folder(id:$id){list:${list}}}`;
       type Data = { folder: { list: Page<Item> } | null };
       const { folder } = await run<Data>(query, { id, ...variables, ...page }, options);
       if (!folder) throw folderNotFound(id);

@@ -5,10 +5,10 @@ export class Listeners<Event> {
 
   /** Returns a function that removes the listener. */
   add(listener: (event: Event) => void): () => void {
-    // A wrapper, because the same function can be registered twice.
-    const wrapped = (event: Event) => listener(event);
-    this.#listeners.add(wrapped);
-    return () => void this.#listeners.delete(wrapped);
+    // A new function, because a caller can register the same listener twice.
+    const callListener = (event: Event) => listener(event);
+    this.#listeners.add(callListener);
+    return () => void this.#listeners.delete(callListener);
   }
 
   notify(event: Event): void {

@@ -1,4 +1,4 @@
-/** Reads lists page by page, and each page only when the caller needs it. */
+/** Reads lists page by page. Requests each page only when the caller needs it. */
 
 import { EspalierError } from './errors.ts';
 

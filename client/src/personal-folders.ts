@@ -37,15 +37,15 @@ type AccessResult = Omit<EffectiveAccess, 'grant'> & {
 };
 
 export function createPersonalFolders(client: DocumentRunner): PersonalFolders {
-  const readOwn = async function* (field: string, options: ListOptions = {}) {
+  const listPersonal = async function* (field: string, options: ListOptions = {}) {
     const query = `query($first:Int,$after:String){viewer{list:${field}(first:$first,after:$after){items{${detailFields}}${pageFields}}}}`;
     type Data = { viewer: { list: Page<FolderResult<FolderDetails>> } };
     const read = async (page: object) => (await client.query<Data, object>(query, page, options)).viewer.list;
     for await (const folder of readPages(options, defaultPageSize, read)) yield toFolder(folder);
   };
   return {
-    shared: (options) => readOwn('sharedFolders', options),
-    favorites: (options) => readOwn('favorites', options),
+    shared: (options) => listPersonal('sharedFolders', options),
+    favorites: (options) => listPersonal('favorites', options),
     async recent(options) {
       type Data = { viewer: { recentFolders: FolderResult<FolderDetails>[] } };
       const query = `{viewer{recentFolders{${detailFields}}}}`;

@@ -24,7 +24,7 @@ function normalize(document: DocumentNode): unknown {
   return JSON.parse(JSON.stringify(bare, (key, value: unknown) => (key === 'loc' ? undefined : value)));
 }
 
-describe('printDocument', () => {
+describe('printDocument()', () => {
   const options = { allowLegacyFragmentVariables: true };
   for (const [what, text] of Object.entries(documents)) {
     test(`preserves the meaning of ${what}`, () => {

@@ -158,7 +158,7 @@ export class Requests {
     if (body !== undefined) headers.set('content-type', 'application/json');
     if (authToken !== undefined) headers.set('authorization', bearer(authToken));
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
-    if (viewToken !== undefined) headers.set('espalier-view-as', withoutForbidden(viewToken));
+    if (viewToken !== undefined) headers.set('espalier-view-as', removeForbiddenCharacters(viewToken));
     return headers;
   }
 
@@ -201,11 +201,11 @@ export class Requests {
 }
 
 export function bearer(authToken: string): string {
-  return `Bearer ${withoutForbidden(authToken)}`;
+  return `Bearer ${removeForbiddenCharacters(authToken)}`;
 }
 
 /** Removes characters that a header cannot hold. Otherwise `fetch` would throw an error that contains the token. */
-function withoutForbidden(token: string): string {
+function removeForbiddenCharacters(token: string): string {
   return token.replace(/[^\x21-\x7e]/g, '');
 }
 

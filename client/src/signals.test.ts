@@ -8,12 +8,12 @@ import { memoryStorage } from './session/token-storage.ts';
 
 const reason = new Error('The user has left the page.');
 const json = (value: unknown, init?: ResponseInit) => Response.json(value, init);
-const good = () => json({ data: { a: 1 } });
+const success = () => json({ data: { a: 1 } });
 const busy = () =>
   json({ code: 'UNAVAILABLE', detail: 'Busy.' }, { status: 503, headers: { 'retry-after': '20' } });
 
 /** Creates a logged-in client whose server answers with `reply`. */
-function scripted(
+function createScriptedClient(
   reply: (path: string) => Response | Promise<Response>,
   { expiresAt = Infinity, clock }: { expiresAt?: number; clock?: Clock } = {},
 ) {
@@ -81,9 +81,9 @@ const assertAborted = (work: unknown, name: string) =>
   );
 
 describe('a signal', { timeout: 30_000 }, () => {
-  test('that is aborted before a call rejects it, and nothing is sent', async () => {
+  test('that is already aborted rejects a call before it sends anything', async () => {
     for (const [name, call] of Object.entries(calls)) {
-      const { client, sent } = scripted(good);
+      const { client, sent } = createScriptedClient(success);
       await assertAborted(call(client, { signal: AbortSignal.abort(reason) }), name);
       assert.deepEqual(sent, [], name);
       assert.ok(await client.isLoggedIn(), name);
@@ -93,7 +93,7 @@ describe('a signal', { timeout: 30_000 }, () => {
   test('aborts the request of a call', async () => {
     for (const [name, call] of Object.entries(sendingCalls)) {
       const controller = new AbortController();
-      const { client, sent } = scripted(() => {
+      const { client, sent } = createScriptedClient(() => {
         setImmediate(() => controller.abort(reason));
         return new Promise(() => undefined);
       });
@@ -115,7 +115,7 @@ describe('a signal', { timeout: 30_000 }, () => {
         isAnswered = true;
         return busy();
       };
-      const { client, sent } = scripted(answer, { clock: { now } });
+      const { client, sent } = createScriptedClient(answer, { clock: { now } });
       // A logout does not wait that long.
       if (name === 'logout') continue;
       await assertAborted(call(client, { signal: controller.signal }), name);
@@ -123,12 +123,12 @@ describe('a signal', { timeout: 30_000 }, () => {
     }
   });
 
-  test('ends the wait for a shared refresh, which continues for the other calls', async () => {
+  test('ends the wait of its call for a shared refresh, which continues for other calls', async () => {
     let answer: (() => void) | undefined;
     const refreshed = { authToken: 'new', refreshToken: 'new', expires_in: 600 };
-    const { client, sent } = scripted(
+    const { client, sent } = createScriptedClient(
       (path) => {
-        if (path !== '/login/refresh') return good();
+        if (path !== '/login/refresh') return success();
         return new Promise((resolve) => (answer = () => resolve(json(refreshed))));
       },
       { expiresAt: 0 },
@@ -150,10 +150,10 @@ describe('a signal', { timeout: 30_000 }, () => {
     assert.equal(await client.authToken(), 'new');
   });
 
-  test('that aborts a login stores no tokens, and one that aborts a logout deletes them here', async () => {
+  test('stops a login from storing tokens, but not a logout from deleting them', async () => {
     for (const name of ['login', 'logout']) {
       const controller = new AbortController();
-      const { client, storage } = scripted(() => {
+      const { client, storage } = createScriptedClient(() => {
         controller.abort(reason);
         return new Promise(() => undefined);
       });

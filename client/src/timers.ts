@@ -17,8 +17,8 @@ const steps = 4;
  * queued messages arrive. A chain of short timers leaves time for them, because only one of its timers has expired.
  */
 export function afterEvents(ms: number, call: () => void): () => void {
-  let left = steps;
-  const step = () => (--left === 0 ? call() : void (cancel = after(ms / steps, step)));
+  let remainingSteps = steps;
+  const step = () => (--remainingSteps === 0 ? call() : void (cancel = after(ms / steps, step)));
   let cancel = after(ms / steps, step);
   return () => cancel();
 }
@@ -37,9 +37,9 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
 
 export async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   let cancel: (() => void) | undefined;
-  const passed = new Promise<void>((resolve) => (cancel = after(ms, resolve)));
+  const timer = new Promise<void>((resolve) => (cancel = after(ms, resolve)));
   try {
-    await abortable(passed, signal);
+    await abortable(timer, signal);
   } finally {
     cancel?.();
   }

@@ -1,5 +1,5 @@
 /**
- * If a client disconnects or cancels an operation that still waits in the queue, the server never starts it.
+ * The server never starts a queued operation after its client has disconnected or canceled it.
  */
 
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { MirrorTestbed, createViewer } from './mirror/mirror-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`abandoned operations on ${kind.name}`, () => {
+  describe(`the operation queue on ${kind.name}`, () => {
     let testbed: MirrorTestbed;
     let userId: string;
     const statements: string[] = [];
@@ -49,25 +49,25 @@ for (const kind of databaseKinds) {
     const fillQueue = () => testbed.graph.scheduleRead(createViewer(userId), () => undefined);
     const isAbandoned = (error: unknown) => error instanceof Refusal && error.code === 'UNAVAILABLE';
 
-    for (const [what, query, text] of [
+    for (const [name, query, pattern] of [
       ['query', '{folder{folders{items{name}}}}', /from folders/],
       ['mutation', 'mutation{createFolder(input: {name: "abandoned"}){folder{id}}}', /insert into folders/],
       ['long read', '{search(text: "there"){items{name}}}', /trigrams|like/],
       ['subscription', 'subscription{folderChanges{kind}}', /from folders/],
     ] as const) {
-      test(`does not start a queued ${what} after its signal is aborted`, async () => {
+      test(`does not start a queued ${name} after its signal is aborted`, async () => {
         const controller = new AbortController();
         let started = 0;
         const options = { signal: controller.signal, checkBeforeStart: () => void started++ };
-        const turn = fillQueue();
+        const queuedRead = fillQueue();
         const abandoned = Array.from({ length: 20 }, () => open(query, options));
         controller.abort();
-        const settled = await Promise.allSettled(abandoned);
-        assert.ok(settled.every((each) => each.status === 'rejected' && isAbandoned(each.reason)));
-        await turn;
+        const results = await Promise.allSettled(abandoned);
+        assert.ok(results.every((each) => each.status === 'rejected' && isAbandoned(each.reason)));
+        await queuedRead;
         assert.equal(started, 0);
         assert.deepEqual(
-          statements.filter((statement) => text.test(statement)),
+          statements.filter((statement) => pattern.test(statement)),
           [],
         );
         assert.deepEqual(await folderNames(), ['there']);

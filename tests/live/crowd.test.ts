@@ -1,6 +1,5 @@
 /**
- * Many subscribers at once: each receives a change exactly once, and closing one session does not affect the
- * others.
+ * Each of many subscribers receives a change exactly once. If the server closes one session, the others stay open.
  */
 
 import assert from 'node:assert/strict';
@@ -16,8 +15,9 @@ const sessionsPerUser = 2;
 const crowdSize = selectLength({ short: 300, long: 1_000 });
 const batchSize = 50;
 const protocols = ['graphql-transport-ws', 'graphql-ws'];
-const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
-const watching = 'subscription($after: String){folderChanges(after: $after){kind folder{name parent{name}}}}';
+const expiredClose = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
+const watchDocument =
+  'subscription($after: String){folderChanges(after: $after){kind folder{name parent{name}}}}';
 
 interface Session {
   readonly user: Person;
@@ -30,7 +30,7 @@ interface Watcher {
 }
 
 for (const kind of databaseKinds) {
-  describe(`a crowd of watchers on ${kind.name}`, { timeout: 120_000 }, () => {
+  describe(`the server, with many watchers, on ${kind.name}`, { timeout: 120_000 }, () => {
     let people: PeopleTestbed;
     let folderId: string;
     const users: Person[] = [];
@@ -51,24 +51,24 @@ for (const kind of databaseKinds) {
       protocol = protocols[0]!,
     ): Promise<Watcher> => {
       const client = await SocketClient.connect(people.server.url, authToken, { protocols: [protocol] });
-      client.start('watch', watching, { after });
+      client.start('watch', watchDocument, { after });
       return { client, user };
     };
 
     /**
      * Creates a folder, and checks that each watcher receives exactly one event for it and no other frame.
      */
-    const assertAllReceiveOnce = async (received: readonly Watcher[]) => {
+    const assertAllReceiveOnce = async (expectedWatchers: readonly Watcher[]) => {
       const name = `folder ${++folders}`;
       await createFolder(name, folderId);
       const change = { kind: 'CREATE', folder: { name, parent: { name: 'commons' } } };
-      for (const { client } of received) {
+      for (const { client } of expectedWatchers) {
         const { id, payload } = await client.next();
         assert.deepEqual({ id, payload }, { id: 'watch', payload: { data: { folderChanges: change } } });
       }
       // Frames sent before the response to a query would arrive before it.
-      for (const { client } of received) client.start('alive', '{__typename}');
-      for (const { client } of received) {
+      for (const { client } of expectedWatchers) client.start('alive', '{__typename}');
+      for (const { client } of expectedWatchers) {
         const frames = [await client.next(), await client.next()];
         assert.deepEqual(
           frames.map(({ id }) => id),
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       people = await PeopleTestbed.start(kind);
       folderId = await createFolder('commons');
       const sessions: Session[] = [];
-      for (let done = 0; done < userCount; done++) {
+      for (let count = 0; count < userCount; count++) {
         const user = await people.createUser();
         users.push(user);
         await people.mutate('grantAccess', { folderId, userId: user.id, level: 'READ' });
@@ -93,10 +93,10 @@ for (const kind of databaseKinds) {
       }
       const cursor = await readCursor();
       for (let start = 0; start < crowdSize; start += batchSize) {
-        const opening = Array.from({ length: batchSize }, (_, index) =>
+        const connecting = Array.from({ length: batchSize }, (_, index) =>
           watch(sessions[(start + index) % sessions.length]!, cursor, protocols[index % protocols.length]),
         );
-        watchers.push(...(await Promise.all(opening)));
+        watchers.push(...(await Promise.all(connecting)));
       }
       ({ authToken: revokedToken } = await people.logIn(users[0]!));
       revokedWatcher = await watch({ user: users[0]!, authToken: revokedToken }, cursor);
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
       const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(query, {}, revokedToken);
       const elapsed = startProcessTimer();
       await people.mutate('revokeSession', { id: viewer.session.id });
-      assert.deepEqual(await revokedWatcher.client.closed(), expired);
+      assert.deepEqual(await revokedWatcher.client.closed(), expiredClose);
       assertWithinASecond(elapsed(), context);
       assert.deepEqual(revokedWatcher.client.unread, []);
       assert.ok(watchers.some(({ user }) => user === revokedWatcher.user));
@@ -120,15 +120,15 @@ for (const kind of databaseKinds) {
     });
 
     test('closes all sockets of a disabled user within a second, and no others', async (context) => {
-      const gone = watchers.filter(({ user }) => user === users[1]);
+      const disconnected = watchers.filter(({ user }) => user === users[1]);
       const others = watchers.filter(({ user }) => user !== users[1]);
-      assert.equal(gone.length, crowdSize / userCount);
+      assert.equal(disconnected.length, crowdSize / userCount);
       const elapsed = startProcessTimer();
       await people.mutate('updateUser', { id: users[1]!.id, isDisabled: true });
-      for (const { client } of gone) assert.deepEqual(await client.closed(), expired);
+      for (const { client } of disconnected) assert.deepEqual(await client.closed(), expiredClose);
       assertWithinASecond(elapsed(), context);
       // A client of the older protocol gets the reason before the close, and no client gets anything else.
-      for (const { client } of gone) {
+      for (const { client } of disconnected) {
         const isOlder = client.socket.protocol === 'graphql-ws';
         const types = client.unread.map(({ type }) => type);
         assert.deepEqual(types, isOlder ? ['connection_error'] : []);
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
       const clients = await Promise.all(
         Array.from({ length: 5 }, () => SocketClient.connect(people.server.url, authToken)),
       );
-      for (const client of clients) for (const id of ids) client.start(id, watching, { after: cursor });
+      for (const client of clients) for (const id of ids) client.start(id, watchDocument, { after: cursor });
       const stranger = await watch({ user, authToken: (await people.logIn(user)).authToken }, cursor);
       await createFolder('for all', folderId);
       for (const client of clients) {

@@ -13,7 +13,7 @@ import { waitUntilStable } from './wait-until-stable.ts';
 import { withoutRequestId } from '../support/graph-testbed.ts';
 
 const complete = { event: 'complete', data: '' };
-const cannotBeWritten = () => {
+const failToSerialize = () => {
   throw new Error('secret');
 };
 const large = 'x'.repeat(256 * 1024);
@@ -55,8 +55,8 @@ describe('an event stream', () => {
     const count = 200;
     for (let number = 0; number < count; number++) stream.push({ number, large });
     const client = await open();
-    const last = await waitUntilStable(() => stream.nextCalls);
-    assert.ok(last < count / 2, `${last} responses were computed but not read`);
+    const computed = await waitUntilStable(() => stream.nextCalls);
+    assert.ok(computed < count / 2, `${computed} responses were computed but not read`);
     for (let number = 0; number < count; number++) {
       const { data } = (await client.next())!.data as { data: { number: number } };
       assert.equal(data.number, number);
@@ -112,7 +112,7 @@ describe('an event stream', () => {
       stream.push(1);
       await client.next();
       if (error) stream.fail(error);
-      else stream.push({ toJSON: cannotBeWritten });
+      else stream.push({ toJSON: failToSerialize });
       const { message, code } = expected;
       const [next, ...rest] = await client.readRest();
       const { errors } = next!.data as { errors: { extensions: object }[] };

@@ -10,17 +10,17 @@ import { withoutRequestId } from '../support/graph-testbed.ts';
 
 const origin = 'https://app.example.com';
 const complete = { event: 'complete', data: '' };
-const watch = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
+const watchDocument = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
 const eventStream = 'text/event-stream';
 const json = 'application/json';
-const unknown = '019ca945-0a00-797d-93b1-152d58271d79';
+const unknownId = '019ca945-0a00-797d-93b1-152d58271d79';
 
 interface WatchData {
   readonly folderChanges: { readonly kind: string; readonly folder: { readonly name: string } };
 }
 
 for (const kind of databaseKinds) {
-  describe(`event streams on ${kind.name}`, () => {
+  describe(`the event stream endpoint on ${kind.name}`, () => {
     let people: PeopleTestbed;
     before(async () => (people = await PeopleTestbed.start(kind, { settings: { CORS_ORIGINS: origin } })));
     after(() => people.stop());
@@ -30,11 +30,11 @@ for (const kind of databaseKinds) {
         authorization: `Bearer ${people.authToken}`,
         ...headers,
       });
-    const cursor = async () => (await people.query<{ cursor: string }>('{cursor}')).cursor;
+    const readCursor = async () => (await people.query<{ cursor: string }>('{cursor}')).cursor;
     const watchFromNow = async (headers: Record<string, string> = {}) =>
-      open({ query: watch, variables: { after: await cursor() } }, headers);
+      open({ query: watchDocument, variables: { after: await readCursor() } }, headers);
     const create = (name: string) => people.mutate('createFolder', { name }, 'cursor');
-    const created = (name: string) => ({
+    const createEvent = (name: string) => ({
       event: 'next',
       data: { data: { folderChanges: { kind: 'CREATE', folder: { name } } } },
     });
@@ -49,7 +49,7 @@ for (const kind of databaseKinds) {
       assert.equal(headers.get('access-control-allow-origin'), origin);
       for (const name of ['one', 'two', 'line\u2028separator']) {
         await create(name);
-        assert.deepEqual(await client.next(), created(name));
+        assert.deepEqual(await client.next(), createEvent(name));
       }
       client.disconnect();
     });
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
       for (const [query, code] of [
         ['{', 'GRAPHQL_PARSE_FAILED'],
         ['{nothing}', 'GRAPHQL_VALIDATION_FAILED'],
-        [`subscription{folderChanges(under:"${unknown}"){kind}}`, 'NOT_FOUND'],
+        [`subscription{folderChanges(under:"${unknownId}"){kind}}`, 'NOT_FOUND'],
         ['subscription{folderChanges(after:"x"){kind}}', 'BAD_INPUT'],
       ] as const) {
         const client = await open({ query });
@@ -84,8 +84,11 @@ for (const kind of databaseKinds) {
 
     test('sends an HTTP error status for a malformed or unauthenticated request', async () => {
       assert.equal((await open({})).response.status, 400);
-      assert.equal((await open({ query: watch }, { 'content-type': 'text/plain' })).response.status, 415);
-      const { response } = await open({ query: watch }, { authorization: 'Bearer x' });
+      assert.equal(
+        (await open({ query: watchDocument }, { 'content-type': 'text/plain' })).response.status,
+        415,
+      );
+      const { response } = await open({ query: watchDocument }, { authorization: 'Bearer x' });
       assert.equal(response.status, 401);
       assert.match(response.headers.get('www-authenticate')!, /^Bearer/);
     });
@@ -107,10 +110,10 @@ for (const kind of databaseKinds) {
 
     test('rejects a subscription if the client does not accept events, and names the required type', async () => {
       for (const accept of [json, '*/*', 'application/*', `${eventStream};q=0, ${json}`]) {
-        const { response } = await open({ query: watch }, { accept });
+        const { response } = await open({ query: watchDocument }, { accept });
         assert.match(response.headers.get('content-type')!, /json/, accept);
       }
-      const { errors } = await people.execute(watch);
+      const { errors } = await people.execute(watchDocument);
       assert.match(errors![0]!.message, /text\/event-stream/);
       for (const accept of ['text/html', 'text/*', `${eventStream};q=0`]) {
         assert.equal((await open({ query: '{folder{name}}' }, { accept })).response.status, 406, accept);
@@ -126,9 +129,9 @@ for (const kind of databaseKinds) {
         return new EventClient(await fetch(url, { headers, signal: abort.signal }), abort);
       };
       assert.equal((await (await get('{folder{name}}')).readRest()).length, 2);
-      const client = await get(watch, { after: await cursor() });
+      const client = await get(watchDocument, { after: await readCursor() });
       await create('by GET');
-      assert.deepEqual(await client.next(), created('by GET'));
+      assert.deepEqual(await client.next(), createEvent('by GET'));
       client.disconnect();
       const mutation = await get('mutation{createFolder(input:{name:"x"}){cursor}}');
       assert.equal(mutation.response.status, 405);
@@ -156,7 +159,7 @@ for (const kind of databaseKinds) {
       assert.equal(events.at(-1)?.event, 'complete');
       assert.match(JSON.stringify(events.at(-2)?.data), /INVALID_AUTH_TOKEN/);
       await create('after the revocation');
-      assert.deepEqual(await other.next(), created('after the revocation'));
+      assert.deepEqual(await other.next(), createEvent('after the revocation'));
       other.disconnect();
     });
 
@@ -170,9 +173,12 @@ for (const kind of databaseKinds) {
         for await (const { data } of client.iterate<Data>(request)) yield data!;
       };
       const names: string[] = [];
-      const after = await cursor();
+      const after = await readCursor();
       for (const name of ['a', 'b', 'c']) await create(`seen by the client ${name}`);
-      for await (const { folderChanges } of results<WatchData>({ query: watch, variables: { after } })) {
+      for await (const { folderChanges } of results<WatchData>({
+        query: watchDocument,
+        variables: { after },
+      })) {
         names.push(folderChanges.folder.name);
         if (names.length === 3) break;
       }

@@ -36,7 +36,7 @@ export class FolderChangeListener {
   }
 
   /** Creates a marker folder and returns all changes before it. */
-  async all(): Promise<FolderChange[]> {
+  async readAll(): Promise<FolderChange[]> {
     const markId = await this.#mark();
     const changes: FolderChange[] = [];
     for (;;) {
@@ -46,8 +46,8 @@ export class FolderChangeListener {
     }
   }
 
-  async brief(): Promise<(string | null)[][]> {
-    return (await this.all()).map(({ kind, folderId }) => [kind, folderId]);
+  async readKinds(): Promise<(string | null)[][]> {
+    return (await this.readAll()).map(({ kind, folderId }) => [kind, folderId]);
   }
 
   close(): Promise<void> {

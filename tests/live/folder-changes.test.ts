@@ -8,25 +8,25 @@ import { FolderChangeListener, readChange, subscription } from './folder-change-
 import { SocketClient, type Frame } from './socket-client.ts';
 
 for (const kind of databaseKinds) {
-  describe(`folderChanges on ${kind.name}`, () => {
+  describe(`the folderChanges subscription on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let rootId: string;
-    let marks: string;
-    const opened: SocketClient[] = [];
+    let markersId: string;
+    const clients: SocketClient[] = [];
 
     before(async () => {
       tree = await TreeTestbed.start(kind, { settings: { MAX_BACKLOG: '100' } });
       rootId = await tree.idOf('/');
-      marks = await tree.create('Marks');
+      markersId = await tree.create('Marks');
     });
     after(async () => {
-      await Promise.all(opened.map((client) => client.close()));
+      await Promise.all(clients.map((client) => client.close()));
       await tree.stop();
     });
 
     const connect = async (authToken = tree.authToken) => {
       const client = await SocketClient.connect(tree.server.url, authToken);
-      opened.push(client);
+      clients.push(client);
       return client;
     };
     const readCursor = async (authToken?: string) =>
@@ -39,7 +39,10 @@ for (const kind of databaseKinds) {
      */
     const listen = async (
       variables: { under?: string; after?: string } = {},
-      { authToken = tree.authToken, markParent = marks }: { authToken?: string; markParent?: string } = {},
+      {
+        authToken = tree.authToken,
+        markParent = markersId,
+      }: { authToken?: string; markParent?: string } = {},
     ) => {
       const client = await connect(authToken);
       const from = variables.after ?? (await readCursor(authToken));
@@ -48,7 +51,8 @@ for (const kind of databaseKinds) {
     };
 
     /** Creates a user with these grants who also sees the marker folders. */
-    const person = async (levels: Record<string, string>) => tree.person({ [marks]: 'READ', ...levels });
+    const createPerson = async (levels: Record<string, string>) =>
+      tree.person({ [markersId]: 'READ', ...levels });
 
     test('reports each change once, with the current state of the folder', async () => {
       const listener = await listen();
@@ -63,7 +67,7 @@ for (const kind of databaseKinds) {
       await tree.import(['a/b', 'c'], id);
       await tree.delete(id);
       await tree.mutate('restoreFolder', { id });
-      const changes = await listener.all();
+      const changes = await listener.readAll();
       assert.deepEqual(
         changes.map((change) => [change.kind, change.folderId]),
         [
@@ -105,78 +109,78 @@ for (const kind of databaseKinds) {
         string,
         string,
       ];
-      const { id: userId, authToken } = await person({});
+      const { id: userId, authToken } = await createPerson({});
       const listener = await listen({}, { authToken });
       await tree.mutate('grantAccess', { folderId: deep, userId, level: 'READ' });
-      const [uncovered, ...more] = await listener.all();
+      const [revealed, ...more] = await listener.readAll();
       assert.deepEqual(more, []);
-      assert.deepEqual([uncovered!.kind, uncovered!.folderId], ['CREATE', top]);
-      assert.deepEqual(uncovered!.folder, { name: 'Vault', accessLevel: 'NONE' });
+      assert.deepEqual([revealed!.kind, revealed!.folderId], ['CREATE', top]);
+      assert.deepEqual(revealed!.folder, { name: 'Vault', accessLevel: 'NONE' });
       await tree.mutate('grantAccess', { folderId: middle, userId, level: 'READ' });
-      assert.deepEqual(await listener.brief(), [['CREATE', middle]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', middle]]);
       await tree.mutate('grantAccess', { folderId: middle, userId, level: 'WRITE' });
-      assert.deepEqual(await listener.brief(), [['UPDATE', middle]]);
+      assert.deepEqual(await listener.readKinds(), [['UPDATE', middle]]);
       await tree.mutate('revokeAccess', { folderId: middle, userId });
-      assert.deepEqual(await listener.brief(), [['CREATE', middle]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', middle]]);
       await tree.mutate('revokeAccess', { folderId: deep, userId });
-      assert.deepEqual(await listener.brief(), [['DELETE', top]]);
+      assert.deepEqual(await listener.readKinds(), [['DELETE', top]]);
     });
 
-    test('hides a folder with a NONE grant, and treats groups and the administrator role like grants', async () => {
+    test('reports changes of access by grants, groups and the administrator role', async () => {
       const [top, inner] = (await tree.createChain(['Office', 'Safe'])) as [string, string];
-      const { id: userId, authToken } = await person({ [top]: 'READ' });
+      const { id: userId, authToken } = await createPerson({ [top]: 'READ' });
       const listener = await listen({}, { authToken });
       await tree.mutate('grantAccess', { folderId: inner, userId, level: 'NONE' });
-      assert.deepEqual(await listener.brief(), [['DELETE', inner]]);
+      assert.deepEqual(await listener.readKinds(), [['DELETE', inner]]);
       const { group } = await tree.mutate<{ group: { id: string } }>(
         'createGroup',
         { name: 'Guards' },
         'group{id}',
       );
       await tree.mutate('grantAccess', { folderId: inner, groupId: group.id, level: 'READ' });
-      assert.deepEqual(await listener.brief(), []);
+      assert.deepEqual(await listener.readKinds(), []);
       await tree.mutate('addToGroup', { groupId: group.id, userIds: [userId] });
-      assert.deepEqual(await listener.brief(), [['CREATE', inner]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', inner]]);
       await tree.mutate('deleteGroup', { id: group.id });
-      assert.deepEqual(await listener.brief(), [['DELETE', inner]]);
+      assert.deepEqual(await listener.readKinds(), [['DELETE', inner]]);
       await tree.mutate('updateUser', { id: userId, isAdministrator: true });
-      assert.deepEqual(await listener.brief(), [['CREATE', rootId]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', rootId]]);
       await tree.mutate('updateUser', { id: userId, isAdministrator: false });
-      assert.deepEqual(await listener.brief(), [['CREATE', rootId]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', rootId]]);
     });
 
     test('reports a move into or out of the visible folders as a create or a delete', async () => {
       const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
-      const { authToken } = await person({ [open]: 'READ' });
+      const { authToken } = await createPerson({ [open]: 'READ' });
       const id = await tree.create('Parcel', closed);
       const listener = await listen({}, { authToken });
       await tree.move(id, open);
       await tree.move(id, closed);
       await tree.mutate('updateFolder', { id, title: 'Unseen' });
-      assert.deepEqual(await listener.brief(), [
+      assert.deepEqual(await listener.readKinds(), [
         ['CREATE', id],
         ['DELETE', id],
       ]);
     });
 
-    test('hides the passages when the only folder with a grant is deleted, and shows them after a restore', async () => {
+    test('hides the passages to a readable folder while the folder is deleted', async () => {
       const [top, middle, deep] = (await tree.createChain(['Hut', 'Room', 'Shelf'])) as [
         string,
         string,
         string,
       ];
-      const { authToken } = await person({ [deep]: 'READ' });
+      const { authToken } = await createPerson({ [deep]: 'READ' });
       const listener = await listen({}, { authToken });
       await tree.delete(middle);
-      const gone = await listener.brief();
-      assert.ok(gone.some(([name, id]) => name === 'DELETE' && id === top));
-      assert.ok(gone.every(([name]) => name === 'DELETE'));
+      const deletions = await listener.readKinds();
+      assert.ok(deletions.some(([name, id]) => name === 'DELETE' && id === top));
+      assert.ok(deletions.every(([name]) => name === 'DELETE'));
       await tree.mutate('restoreFolder', { id: middle });
-      const back = await listener.brief();
-      assert.deepEqual(back[0], ['CREATE', top]);
+      const creations = await listener.readKinds();
+      assert.deepEqual(creations[0], ['CREATE', top]);
     });
 
-    test('reports only changes inside the watched folder, and continues after an ancestor is deleted and restored', async () => {
+    test('reports only changes inside the watched folder, even after an ancestor was restored', async () => {
       const [top, middle, watched] = (await tree.createChain(['Isle', 'Bay', 'Pier'])) as [
         string,
         string,
@@ -188,27 +192,27 @@ for (const kind of databaseKinds) {
       const boat = await tree.create('Boat');
       await tree.move(boat, watched);
       await tree.move(boat, middle);
-      assert.deepEqual(await listener.brief(), [
+      assert.deepEqual(await listener.readKinds(), [
         ['CREATE', boat],
         ['DELETE', boat],
       ]);
       await tree.delete(top);
       await tree.mutate('restoreFolder', { id: top });
       await tree.mutate('updateFolder', { id: watched, title: 'The pier' });
-      const changes = await listener.brief();
+      const changes = await listener.readKinds();
       assert.deepEqual(changes.at(-1), ['UPDATE', watched]);
       const { type } = await startRefused({ under: '00000000-0000-7000-8000-000000000000' });
       assert.equal(type, 'error');
     });
 
-    test('reports an UPDATE without a time when a move of an ancestor changes the access level of the watched folder', async () => {
+    test('reports an UPDATE without a time when a moved ancestor changes the access level', async () => {
       const [above, watched] = (await tree.createChain(['Pond', 'Raft'])) as [string, string];
       const lake = await tree.create('Lake');
-      const { authToken } = await person({ [rootId]: 'READ', [lake]: 'WRITE' });
+      const { authToken } = await createPerson({ [rootId]: 'READ', [lake]: 'WRITE' });
       const listener = await listen({ under: watched }, { authToken, markParent: watched });
       await tree.move(above, lake);
       await tree.mutate('updateFolder', { id: watched, title: 'The raft' });
-      const changes = await listener.all();
+      const changes = await listener.readAll();
       assert.deepEqual(
         changes.map(({ kind: name, folderId, at }) => [name, folderId, at !== null]),
         [
@@ -221,7 +225,7 @@ for (const kind of databaseKinds) {
 
     test('rejects a folder that the viewer does not see, and an invalid cursor', async () => {
       const closed = await tree.create('Sealed');
-      const { authToken } = await person({});
+      const { authToken } = await createPerson({});
       for (const [variables, code] of [
         [{ under: closed }, 'NOT_FOUND'],
         [{ after: 'nonsense' }, 'BAD_INPUT'],
@@ -242,7 +246,7 @@ for (const kind of databaseKinds) {
 
     test('sends RESYNC to a viewer whose access changed while disconnected, and then continues', async () => {
       const id = await tree.create('Away');
-      const { id: userId, authToken } = await person({ [id]: 'READ' });
+      const { id: userId, authToken } = await createPerson({ [id]: 'READ' });
       const start = await readCursor(authToken);
       await tree.mutate('grantAccess', { folderId: id, userId, level: 'NONE' });
       const listener = await listen({ after: start }, { authToken });
@@ -250,7 +254,7 @@ for (const kind of databaseKinds) {
       assert.equal(first, 'RESYNC');
       assert.equal(cursor, await readCursor(authToken));
       await tree.mutate('grantAccess', { folderId: id, userId, level: 'READ' });
-      assert.deepEqual(await listener.brief(), [['CREATE', id]]);
+      assert.deepEqual(await listener.readKinds(), [['CREATE', id]]);
     });
 
     test('sends RESYNC, with the cursor to continue from, to a client that is too far behind', async () => {
@@ -267,7 +271,7 @@ for (const kind of databaseKinds) {
       const listener = await listen({ after: start });
       const { kind: first, cursor } = await listener.next();
       assert.deepEqual([first, cursor], ['RESYNC', await readCursor()]);
-      assert.deepEqual(await listener.brief(), []);
+      assert.deepEqual(await listener.readKinds(), []);
     });
 
     test('answers queries and mutations on a socket with an open subscription', async () => {

@@ -25,15 +25,15 @@ const subscription = `subscription($filter: JournalFilter, $after: String){journ
 const maxBacklog = 100;
 
 for (const kind of databaseKinds) {
-  describe(`the subscription journal on ${kind.name}`, () => {
+  describe(`the journal subscription on ${kind.name}`, () => {
     let tree: TreeTestbed;
-    const opened: SocketClient[] = [];
+    const clients: SocketClient[] = [];
 
     before(async () => {
       tree = await TreeTestbed.start(kind, { settings: { MAX_BACKLOG: String(maxBacklog) } });
     });
     after(async () => {
-      await Promise.all(opened.map((client) => client.close()));
+      await Promise.all(clients.map((client) => client.close()));
       await tree.stop();
     });
 
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     const listen = async (variables: Record<string, unknown> = {}, authToken = tree.authToken) => {
       const after = variables['after'] ?? (await readCursor());
       const client = await SocketClient.connect(tree.server.url, authToken);
-      opened.push(client);
+      clients.push(client);
       client.start('1', subscription, { ...variables, after });
       return client;
     };
@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!.journal;
     };
-    const take = async (client: SocketClient, count: number) => {
+    const readEntries = async (client: SocketClient, count: number) => {
       const entries: Entry[] = [];
       while (entries.length < count) entries.push(readEntry(await client.next()));
       return entries;
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       const id = await tree.create('House');
       const ann = await tree.person({ [id]: 'READ' });
       await tree.mutate('updateFolder', { id, title: 'The house' });
-      const entries = await take(client, 4);
+      const entries = await readEntries(client, 4);
       assert.deepEqual(
         entries.map((entry) => [entry.kind, entry.by?.username, entry.folder?.name, entry.user?.username]),
         [
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
         [first, first + 1, first + 2, first + 3],
       );
       const late = await listen({ after: entries[1]!.cursor });
-      assert.deepEqual(await take(late, 2), entries.slice(2), 'no entry after the cursor is missing');
+      assert.deepEqual(await readEntries(late, 2), entries.slice(2), 'no entry after the cursor is missing');
     });
 
     test('sends only entries that match the filter', async () => {
@@ -104,33 +104,33 @@ for (const kind of databaseKinds) {
       await tree.mutate('createFolder', { name: 'Pond', parentId }, 'folder{id}', ann.authToken);
       await tree.delete(parentId);
       assert.deepEqual(
-        (await take(client, 2)).map((entry) => entry.kind),
+        (await readEntries(client, 2)).map((entry) => entry.kind),
         ['UPDATE_FOLDER', 'DELETE_FOLDER'],
       );
-      const [entry] = await take(byAnn, 1);
+      const [entry] = await readEntries(byAnn, 1);
       assert.deepEqual([entry!.kind, entry!.by?.username], ['CREATE_FOLDER', ann.username]);
       const unmatched = await listen({ filter: { userId: 'nobody' } });
       await tree.create('After all');
       assert.deepEqual(unmatched.unread, []);
     });
 
-    test('rejects users who are not administrators, and ends when the viewer loses the role', async () => {
+    test('rejects other users than administrators, and ends when the viewer loses the role', async () => {
       const { authToken } = await tree.person({});
       assert.equal(readCode(await (await listen({}, authToken)).next()), 'FORBIDDEN');
       const ann = await createAdministrator();
       const client = await listen({ filter: { kinds: ['CREATE_FOLDER'] } }, ann.authToken);
       await tree.create('Seen');
-      assert.equal((await take(client, 1))[0]!.folder?.name, 'Seen');
+      assert.equal((await readEntries(client, 1))[0]!.folder?.name, 'Seen');
       await tree.mutate('updateUser', { id: ann.id, isAdministrator: false });
       await tree.create('No longer seen');
       assert.equal(readCode(await client.next()), 'FORBIDDEN');
       assert.deepEqual(client.unread, []);
     });
 
-    test('rejects a cursor that is too old, and an invalid one', async () => {
+    test('rejects a cursor that is too old or invalid', async () => {
       const old = await readCursor();
       await tree.import(Array.from({ length: 3 }, (_, index) => `imported ${index}`));
-      assert.equal((await take(await listen({ after: old }), 1))[0]!.kind, 'IMPORT_FOLDERS');
+      assert.equal((await readEntries(await listen({ after: old }), 1))[0]!.kind, 'IMPORT_FOLDERS');
       const one = (index: number) => `e${index}: createFolder(input: {name: "entry ${index}"}){cursor}`;
       for (const start of [0, 26, 52, 78]) {
         await tree.query(
@@ -146,11 +146,11 @@ for (const kind of databaseKinds) {
         (await tree.query<ActivityData>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
       const before = await count();
       const client = await SocketClient.connect(tree.server.url, tree.authToken);
-      opened.push(client);
+      clients.push(client);
       client.start('1', subscription);
       await eventually(async () => (await count()) === before + 1, 'the subscription has started');
       await tree.create('Later');
-      const [entry] = await take(client, 1);
+      const [entry] = await readEntries(client, 1);
       assert.equal(entry!.kind, 'CREATE_FOLDER');
     });
   });

@@ -11,14 +11,14 @@ import { PeopleTestbed } from '../people/people-testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
 for (const kind of databaseKinds) {
-  describe(`connection limits on ${kind.name}`, () => {
+  describe(`a server with a connection limit on ${kind.name}`, () => {
     let people: PeopleTestbed;
     before(async () => {
       people = await PeopleTestbed.start(kind, { settings: { MAX_CONNECTIONS: '3' } });
     });
     after(() => people.stop());
 
-    const stream = (authToken: string, signal: AbortSignal) =>
+    const openStream = (authToken: string, signal: AbortSignal) =>
       fetch(`${people.server.url}/graphql`, {
         method: 'POST',
         signal,
@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
       });
 
     for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-      test(`limits the number of ${protocol} sockets of a user, and not those of other users`, async () => {
+      test(`limits the ${protocol} sockets of each user separately`, async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
         const open = () => SocketClient.connect(people.server.url, authToken, { protocols: [protocol] });
@@ -51,24 +51,24 @@ for (const kind of databaseKinds) {
     test('counts event streams as connections, and rejects further ones with 503', async () => {
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
-      const ends = [new AbortController(), new AbortController(), new AbortController()];
+      const controllers = [new AbortController(), new AbortController(), new AbortController()];
       // Kept until the end: fetch closes the connection of a response that is garbage-collected.
-      const opened: Response[] = [];
-      for (const { signal } of ends) opened.push(await stream(authToken, signal));
-      const refused = await stream(authToken, new AbortController().signal);
+      const streams: Response[] = [];
+      for (const { signal } of controllers) streams.push(await openStream(authToken, signal));
+      const refused = await openStream(authToken, new AbortController().signal);
       assert.equal(refused.status, 503);
       assert.ok(refused.headers.get('retry-after'));
       assert.match(await refused.text(), /UNAVAILABLE/);
       // Queries do not count as connections.
       assert.equal((await people.server.query('{__typename}', authToken)).status, 200);
       assert.deepEqual(
-        opened.map(({ status }) => status),
+        streams.map(({ status }) => status),
         [200, 200, 200],
       );
-      ends.forEach((end) => end.abort());
+      controllers.forEach((controller) => controller.abort());
     });
 
-    test('answers an invalid upgrade request and closes the connection, even if the client keeps its end open', async () => {
+    test('closes the connection after an invalid upgrade request, even if the client does not', async () => {
       const { hostname, port } = new URL(people.server.url);
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
       socket.write(

@@ -1,4 +1,4 @@
-/** A client that is cut off repeatedly resumes from its last cursor and misses nothing. */
+/** A client that loses its connection repeatedly resumes from its last cursor and misses nothing. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -28,7 +28,7 @@ const pageSize = 200;
 const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';
 
 for (const kind of databaseKinds) {
-  describe(`reconnecting on ${kind.name}`, () => {
+  describe(`the folderChanges subscription with reconnects on ${kind.name}`, () => {
     let tree: TreeTestbed;
 
     before(async () => {
@@ -36,16 +36,16 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    test(`delivers every journal entry once and in order to a client that is cut off ${reconnects} times`, async () => {
+    test(`delivers each change once and in order to a client that loses ${reconnects} connections`, async () => {
       const { cursor: start } = await tree.query<{ cursor: string }>('{cursor}');
-      const ended = new AbortController();
-      const writing = Array.from({ length: writers }, (_, number) => write(tree, number, ended.signal));
-      // The number of changes to read before each cut. Zero cuts the connection before the first change.
+      const controller = new AbortController();
+      const writing = Array.from({ length: writers }, (_, number) => write(tree, number, controller.signal));
+      // The number of changes to read before each disconnect. Zero disconnects before the first change.
       const counts = fc.sample(fc.nat(9), { seed: 7, numRuns: reconnects });
       const received: Change[] = [];
       for (const count of counts)
-        received.push(...(await followUntilCut(tree, received.at(-1)?.cursor ?? start, count)));
-      ended.abort();
+        received.push(...(await followUntilDisconnect(tree, received.at(-1)?.cursor ?? start, count)));
+      controller.abort();
       await Promise.all(writing);
       const entries = await readFolderEntries(tree, start);
       received.push(...(await followTo(tree, received.at(-1)?.cursor ?? start, entries.at(-1)!.cursor)));
@@ -63,8 +63,8 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Returns the changes read before the cut. After a reconnect, the server sends the later ones again. */
-async function followUntilCut(tree: TreeTestbed, cursor: string, count: number): Promise<Change[]> {
+/** Returns the changes read before the disconnect. After a reconnect, the server sends the later ones again. */
+async function followUntilDisconnect(tree: TreeTestbed, cursor: string, count: number): Promise<Change[]> {
   const client = await SocketClient.connect(tree.server.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
   const received: Change[] = [];

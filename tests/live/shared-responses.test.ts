@@ -1,4 +1,4 @@
-/** Subscriptions with the same document, variables and rights share one response. Others never do. */
+/** Subscriptions with the same document, variables and rights share one response. Other subscriptions never do. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -7,10 +7,10 @@ import type { GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { MirrorTestbed, createViewer, type GraphResponse } from './mirror/mirror-testbed.ts';
 
-const watched =
+const watchDocument =
   'subscription($under: ID, $after: String, $isLong: Boolean = false){folderChanges(under: $under, after: $after){kind folderId at by{username} folder{name accessLevel description @include(if: $isLong)}}}';
-const withGrants = 'subscription{folderChanges{kind folder{name access{items{level user{username}}}}}}';
-const withDetails = 'subscription{folderChanges{kind by{username isAdministrator}}}';
+const grantsDocument = 'subscription{folderChanges{kind folder{name access{items{level user{username}}}}}}';
+const detailsDocument = 'subscription{folderChanges{kind by{username isAdministrator}}}';
 
 interface Change {
   readonly kind: string;
@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     let activity: Activity;
     let statements = 0;
     let names = 0;
-    const open: GraphStream[] = [];
+    const openStreams: GraphStream[] = [];
     const users = { ann: '', ben: '', cat: '', dan: '' };
 
     const run = async <T>(name: string, input: object, selection = '__typename', by = admin): Promise<T> => {
@@ -75,13 +75,17 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
     afterEach(async () => {
       assert.deepEqual(testbed.bugs, []);
-      await Promise.all(open.splice(0).map((stream) => stream.return()));
+      await Promise.all(openStreams.splice(0).map((stream) => stream.return()));
     });
 
-    const subscribe = async (userId: string, query = watched, variables: Record<string, unknown> = {}) => {
+    const subscribe = async (
+      userId: string,
+      query = watchDocument,
+      variables: Record<string, unknown> = {},
+    ) => {
       const stream = await testbed.graph.open({ query, variables }, createViewer(userId));
       assert.ok('next' in stream, 'text' in stream ? stream.text : '');
-      open.push(stream);
+      openStreams.push(stream);
       return stream;
     };
     const next = async (stream: GraphStream): Promise<GraphResult> => {
@@ -105,9 +109,9 @@ for (const kind of databaseKinds) {
       const { data } = await testbed.run<{ cursor: string }>(admin, '{cursor}');
       const streams = [
         await subscribe(users.ann),
-        await subscribe(users.ann, watched, { after: data!.cursor }),
+        await subscribe(users.ann, watchDocument, { after: data!.cursor }),
         await subscribe(users.ben),
-        await subscribe(users.ben, watched, { after: null }),
+        await subscribe(users.ben, watchDocument, { after: null }),
       ];
       const counts = await countResponses(async () => {
         const id = await create(folderId);
@@ -227,10 +231,10 @@ for (const kind of databaseKinds) {
       const other = await create(folderId);
       const inside = await create(folderId);
       const streams = [
-        await subscribe(users.ann, watched, { isLong: true }),
-        await subscribe(users.ann, watched, { isLong: false }),
-        await subscribe(users.ann, watched, { under: inside }),
-        await subscribe(users.ann, watched, { under: other }),
+        await subscribe(users.ann, watchDocument, { isLong: true }),
+        await subscribe(users.ann, watchDocument, { isLong: false }),
+        await subscribe(users.ann, watchDocument, { under: inside }),
+        await subscribe(users.ann, watchDocument, { under: other }),
       ];
       const counts = await countResponses(async () => {
         await run('updateFolder', { id: inside, description: 'new' });
@@ -243,9 +247,9 @@ for (const kind of databaseKinds) {
 
     test('are used only within one session if they depend on the viewer', async () => {
       const streams = [
-        await subscribe(users.ann, withGrants),
-        await subscribe(users.ann, withGrants),
-        await subscribe(users.ben, withGrants),
+        await subscribe(users.ann, grantsDocument),
+        await subscribe(users.ann, grantsDocument),
+        await subscribe(users.ben, grantsDocument),
       ];
       const counts = await countResponses(async () => {
         await run('updateFolder', { id: folderId, description: `${++names}` });
@@ -258,8 +262,11 @@ for (const kind of databaseKinds) {
     });
 
     test('follow the same rules for errors as for data', async () => {
-      const streams = [await subscribe(users.dan, withDetails), await subscribe(users.dan, withDetails)];
-      const administrator = await subscribe(admin, withDetails);
+      const streams = [
+        await subscribe(users.dan, detailsDocument),
+        await subscribe(users.dan, detailsDocument),
+      ];
+      const administrator = await subscribe(admin, detailsDocument);
       await create(folderId);
       const responses = await nextOfAll(streams);
       for (const { text } of responses) {
@@ -286,8 +293,8 @@ for (const kind of databaseKinds) {
       await testbed.awaitFeed();
       const after = data!.cursor;
       const [one, other] = [
-        await subscribe(users.ann, watched, { after }),
-        await subscribe(users.ann, watched, { after }),
+        await subscribe(users.ann, watchDocument, { after }),
+        await subscribe(users.ann, watchDocument, { after }),
       ];
       const counts = await countResponses(async () => {
         const responses = await nextOfAll([one, other]);

@@ -25,21 +25,21 @@ const timeoutMs = 20_000;
 
 export class SubscribingProgram {
   readonly changes: Change[] = [];
-  readonly #server: WatchTestbed;
-  readonly #start: string;
+  readonly #testbed: WatchTestbed;
+  readonly #startCursor: string;
   #tokens: LoginResponse;
   #isTokenOld = false;
   #wake: () => void = () => undefined;
   #failure: unknown;
 
-  static async start(server: WatchTestbed, person: Person): Promise<SubscribingProgram> {
-    const { cursor } = await server.query<{ cursor: string }>('{cursor}');
-    return new SubscribingProgram(server, cursor, await server.logIn(person));
+  static async start(testbed: WatchTestbed, person: Person): Promise<SubscribingProgram> {
+    const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
+    return new SubscribingProgram(testbed, cursor, await testbed.logIn(person));
   }
 
-  private constructor(server: WatchTestbed, start: string, tokens: LoginResponse) {
-    this.#server = server;
-    this.#start = start;
+  private constructor(testbed: WatchTestbed, start: string, tokens: LoginResponse) {
+    this.#testbed = testbed;
+    this.#startCursor = start;
     this.#tokens = tokens;
   }
 
@@ -48,7 +48,7 @@ export class SubscribingProgram {
    * cursor of the last change received.
    */
   get subscription() {
-    const lastCursor = () => this.changes.at(-1)?.cursor ?? this.#start;
+    const lastCursor = () => this.changes.at(-1)?.cursor ?? this.#startCursor;
     return {
       query: 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}',
       variables: {
@@ -70,7 +70,7 @@ export class SubscribingProgram {
   }
 
   async refresh(): Promise<void> {
-    this.#tokens = (await this.#server.server.refresh(this.#tokens)).json<LoginResponse>();
+    this.#tokens = (await this.#testbed.server.refresh(this.#tokens)).json<LoginResponse>();
     this.#isTokenOld = false;
   }
 
@@ -80,14 +80,14 @@ export class SubscribingProgram {
     this.#wake();
   }
 
-  /** Called when the client reports a final error. Makes `until` reject. */
+  /** Called when the client reports a final error. Makes `waitForChanges` reject. */
   fail(error: unknown): void {
     this.#failure ??= error;
     this.#wake();
   }
 
   /** Waits until `count` changes have arrived. */
-  async until(count: number): Promise<void> {
+  async waitForChanges(count: number): Promise<void> {
     const deadline = AbortSignal.timeout(timeoutMs);
     while (this.changes.length < count) {
       if (this.#failure) throw new Error('The client has failed.', { cause: this.#failure });
@@ -105,7 +105,7 @@ export class SubscribingProgram {
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
     type Response = { changes: { items: Change[] } };
-    const { changes } = await this.#server.query<Response>(query, { after: this.#start });
+    const { changes } = await this.#testbed.query<Response>(query, { after: this.#startCursor });
     assert.deepEqual(this.changes, changes.items);
   }
 }

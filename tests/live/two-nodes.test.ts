@@ -12,29 +12,32 @@ const subscription = 'subscription{folderChanges{kind folderId folder{name}}}';
 
 for (const kind of databaseKinds) {
   describe(`two nodes on ${kind.name}`, () => {
-    let here: PeopleTestbed;
-    let there: Testbed;
+    let testbed: PeopleTestbed;
+    let otherServer: Testbed;
 
     before(async () => {
-      here = await PeopleTestbed.start(kind);
-      const { database, clock } = here.server;
-      there = await Testbed.start(kind, { database, clock });
+      testbed = await PeopleTestbed.start(kind);
+      const { database, clock } = testbed.server;
+      otherServer = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
-      await there.stop();
-      await here.stop();
+      await otherServer.stop();
+      await testbed.stop();
     });
 
-    const rootId = async () => (await here.query<{ folder: { id: string } }>('{folder{id}}')).folder.id;
+    const rootId = async () => (await testbed.query<{ folder: { id: string } }>('{folder{id}}')).folder.id;
     const create = async (name: string) =>
-      (await here.mutate<{ folder: { id: string } }>('createFolder', { name }, 'folder{id}')).folder.id;
+      (await testbed.mutate<{ folder: { id: string } }>('createFolder', { name }, 'folder{id}')).folder.id;
     const nextKind = async (client: SocketClient) => {
       const { payload } = await client.next();
       const { folderChanges } = payload!['data'] as { folderChanges: { kind: string; folderId: string } };
       return [folderChanges.kind, folderChanges.folderId];
     };
     /** Runs `work` on one node, and asserts that its effect reaches the other node within a second. */
-    const withinASecond = async <T>(work: () => Promise<unknown>, effect: () => Promise<T>): Promise<T> => {
+    const assertWithinASecond = async <T>(
+      work: () => Promise<unknown>,
+      effect: () => Promise<T>,
+    ): Promise<T> => {
       await work();
       const elapsed = startProcessTimer();
       const result = await effect();
@@ -43,9 +46,9 @@ for (const kind of databaseKinds) {
     };
     /** Creates a user and connects this user to the other node. */
     const connect = async () => {
-      const person = await here.createUser();
-      const { authToken } = await here.logIn(person);
-      const client = await SocketClient.connect(there.url, authToken);
+      const person = await testbed.createUser();
+      const { authToken } = await testbed.logIn(person);
+      const client = await SocketClient.connect(otherServer.url, authToken);
       client.start('1', subscription);
       // The response to a later query shows that the subscription has started.
       client.start('2', '{__typename}');
@@ -56,29 +59,29 @@ for (const kind of databaseKinds) {
 
     /** Starts a view as another user on this node, and connects to the other node with its token. */
     const startView = async () => {
-      const administrator = await here.createUser({ isAdministrator: true });
-      const viewed = await here.createUser();
-      const { authToken } = await here.logIn(administrator);
-      const input = { userId: viewed.id };
-      const { viewToken } = await here.mutate<{ viewToken: string }>(
+      const administrator = await testbed.createUser({ isAdministrator: true });
+      const viewedUser = await testbed.createUser();
+      const { authToken } = await testbed.logIn(administrator);
+      const input = { userId: viewedUser.id };
+      const { viewToken } = await testbed.mutate<{ viewToken: string }>(
         'startViewAs',
         input,
         'viewToken',
         authToken,
       );
-      const client = await SocketClient.connect(there.url, authToken, {
+      const client = await SocketClient.connect(otherServer.url, authToken, {
         headers: { 'espalier-view-as': viewToken },
       });
       client.start('1', subscription);
       client.start('2', '{viewer{user{id}}}');
-      assert.deepEqual((await client.next()).payload, { data: { viewer: { user: { id: viewed.id } } } });
+      assert.deepEqual((await client.next()).payload, { data: { viewer: { user: { id: viewedUser.id } } } });
       await client.next();
-      return { administrator, viewed, authToken, client };
+      return { administrator, viewedUser, authToken, client };
     };
 
     test('deliver changes to clients of the other node in order', async () => {
-      const client = await SocketClient.connect(there.url, here.authToken);
-      const { cursor } = await here.query<{ cursor: string }>('{cursor}');
+      const client = await SocketClient.connect(otherServer.url, testbed.authToken);
+      const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
       client.start('1', 'subscription($after: String){folderChanges(after: $after){kind folderId}}', {
         after: cursor,
       });
@@ -92,13 +95,13 @@ for (const kind of databaseKinds) {
       const { person, client } = await connect();
       const id = await create('Shared');
       const grant = { folderId: id, userId: person.id };
-      const uncovered = await withinASecond(
-        () => here.mutate('grantAccess', { ...grant, level: 'READ' }),
+      const revealed = await assertWithinASecond(
+        () => testbed.mutate('grantAccess', { ...grant, level: 'READ' }),
         () => nextKind(client),
       );
-      assert.deepEqual(uncovered, ['CREATE', id]);
-      const hidden = await withinASecond(
-        () => here.mutate('revokeAccess', grant),
+      assert.deepEqual(revealed, ['CREATE', id]);
+      const hidden = await assertWithinASecond(
+        () => testbed.mutate('revokeAccess', grant),
         () => nextKind(client),
       );
       assert.deepEqual(hidden, ['DELETE', id]);
@@ -106,28 +109,28 @@ for (const kind of databaseKinds) {
     });
 
     for (const [name, end] of Object.entries({
-      'a session that is revoked': (userId: string) => here.mutate('revokeSessions', { userId }),
-      'a user who is disabled': (id: string) => here.mutate('updateUser', { id, isDisabled: true }),
-      'a user who is deleted': (id: string) => here.mutate('deleteUser', { id }),
+      'a revoked session': (userId: string) => testbed.mutate('revokeSessions', { userId }),
+      'a disabled user': (id: string) => testbed.mutate('updateUser', { id, isDisabled: true }),
+      'a deleted user': (id: string) => testbed.mutate('deleteUser', { id }),
       'a user whose password is reset': (userId: string) =>
-        here.mutate('resetPassword', { userId, password: 'a cabin of walnut' }),
+        testbed.mutate('resetPassword', { userId, password: 'a cabin of walnut' }),
     })) {
-      test(`disconnect only ${name} from the other node`, async () => {
+      test(`close the sockets on the other node only for ${name}`, async () => {
         const { person, client, authToken } = await connect();
         const bystander = await connect();
-        await here.mutate('grantAccess', {
+        await testbed.mutate('grantAccess', {
           folderId: await rootId(),
           userId: bystander.person.id,
           level: 'READ',
         });
         assert.equal((await nextKind(bystander.client))[0], 'CREATE');
-        const closed = await withinASecond(
+        const closed = await assertWithinASecond(
           () => end(person.id),
           () => client.closed(),
         );
         assert.deepEqual(closed, { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
         assert.deepEqual(client.unread, []);
-        assert.equal((await there.query('{__typename}', authToken)).status, 401);
+        assert.equal((await otherServer.query('{__typename}', authToken)).status, 401);
         const id = await create(`after ${name}`);
         assert.deepEqual(await nextKind(bystander.client), ['CREATE', id]);
         await bystander.client.close();
@@ -135,52 +138,53 @@ for (const kind of databaseKinds) {
     }
 
     for (const [name, end] of Object.entries({
-      'the viewed user is disabled': ({ viewed }: { viewed: Person }) =>
-        here.mutate('updateUser', { id: viewed.id, isDisabled: true }),
-      'the viewed user is deleted': ({ viewed }: { viewed: Person }) =>
-        here.mutate('deleteUser', { id: viewed.id }),
+      'the viewed user is disabled': ({ viewedUser }: { viewedUser: Person }) =>
+        testbed.mutate('updateUser', { id: viewedUser.id, isDisabled: true }),
+      'the viewed user is deleted': ({ viewedUser }: { viewedUser: Person }) =>
+        testbed.mutate('deleteUser', { id: viewedUser.id }),
       'the administrator loses the role': ({ administrator }: { administrator: Person }) =>
-        here.mutate('updateUser', { id: administrator.id, isAdministrator: false }),
+        testbed.mutate('updateUser', { id: administrator.id, isAdministrator: false }),
     })) {
       test(`end only the affected view on the other node when ${name}`, async () => {
         const [ended, other] = [await startView(), await startView()];
-        const closed = await withinASecond(
+        const closed = await assertWithinASecond(
           () => end(ended),
           () => ended.client.closed(),
         );
         assert.deepEqual(closed, { code: 4403, reason: 'INVALID_VIEW_TOKEN' });
         assert.deepEqual(ended.client.unread, []);
-        assert.equal((await there.query('{__typename}', ended.authToken)).status, 200);
+        assert.equal((await otherServer.query('{__typename}', ended.authToken)).status, 200);
         other.client.start('3', '{viewer{user{id}}}');
         assert.deepEqual((await other.client.next()).payload, {
-          data: { viewer: { user: { id: other.viewed.id } } },
+          data: { viewer: { user: { id: other.viewedUser.id } } },
         });
         await other.client.close();
       });
     }
 
     for (const [name, end] of Object.entries({
-      'is disabled': (id: string) => here.mutate('updateUser', { id, isDisabled: true }),
-      'ends the session': (userId: string) => here.mutate('revokeSessions', { userId }),
+      'the administrator is disabled': (id: string) => testbed.mutate('updateUser', { id, isDisabled: true }),
+      'the sessions of the administrator are revoked': (userId: string) =>
+        testbed.mutate('revokeSessions', { userId }),
     })) {
-      test(`end a view on the other node when the administrator ${name}`, async () => {
+      test(`end a view on the other node when ${name}`, async () => {
         const { administrator, client, authToken } = await startView();
-        const closed = await withinASecond(
+        const closed = await assertWithinASecond(
           () => end(administrator.id),
           () => client.closed(),
         );
         assert.deepEqual(closed, { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
-        assert.equal((await there.query('{__typename}', authToken)).status, 401);
+        assert.equal((await otherServer.query('{__typename}', authToken)).status, 401);
       });
     }
 
     test('keep the auth token and the socket of a logged-out session valid until expiry', async () => {
       const { client, authToken } = await connect();
-      assert.equal((await here.server.post('/logout', {}, authToken)).status, 204);
+      assert.equal((await testbed.server.post('/logout', {}, authToken)).status, 204);
       client.start('3', '{folder{name}}');
       assert.equal((await client.next()).type, 'next');
       await client.next();
-      here.server.clock.advanceSeconds(600);
+      testbed.server.clock.advanceSeconds(600);
       for (;;) {
         const frame = await client.next().catch(() => undefined);
         if (!frame) break;

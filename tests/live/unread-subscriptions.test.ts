@@ -15,7 +15,7 @@ import { dataOf, shortTimings, StubApp } from './stub-app.ts';
 import { waitUntilStable } from './wait-until-stable.ts';
 
 const mebibyte = 2 ** 20;
-const calm = { isMemoryShort: false, isBehind: false };
+const noOverload = { isMemoryShort: false, isBehind: false };
 const noHeartbeatTimings = { ...shortTimings, heartbeatEveryMs: 3_600_000 };
 const pressureLimits: AdmissionLimits = {
   operations: 1e9,
@@ -27,8 +27,8 @@ const pressureLimits: AdmissionLimits = {
  * Larger than the buffers of the operating system, so that a response stays in the process until the client
  * reads it.
  */
-const wide: GraphResult = { isExecuted: true, text: `"${'x'.repeat(12 * mebibyte)}"` };
-const small = dataOf({});
+const largeResult: GraphResult = { isExecuted: true, text: `"${'x'.repeat(12 * mebibyte)}"` };
+const smallResult = dataOf({});
 
 /** A subscription with 20 events. It computes each response when there is capacity. */
 class PacedStream implements GraphStream {
@@ -36,7 +36,7 @@ class PacedStream implements GraphStream {
   readonly reached = 0;
   readonly #userId: string;
   readonly #options: ExecutionOptions;
-  #left = 20;
+  #remaining = 20;
 
   constructor(userId: string, options: ExecutionOptions) {
     this.#userId = userId;
@@ -44,20 +44,20 @@ class PacedStream implements GraphStream {
   }
 
   async next(): Promise<IteratorResult<GraphResult, undefined>> {
-    if (this.#left-- <= 0) {
+    if (this.#remaining-- <= 0) {
       await new Promise<void>((resolve) => this.#options.signal!.addEventListener('abort', () => resolve()));
       return { done: true, value: undefined };
     }
     const { computed } = PacedStream;
     const value = await this.#options.waitForCapacity!(() => {
       computed.set(this.#userId, (computed.get(this.#userId) ?? 0) + 1);
-      return Promise.resolve(this.#userId === 'ann' ? wide : small);
+      return Promise.resolve(this.#userId === 'ann' ? largeResult : smallResult);
     });
     return { done: false, value };
   }
 
   return(): Promise<IteratorResult<GraphResult, undefined>> {
-    this.#left = 0;
+    this.#remaining = 0;
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -66,7 +66,7 @@ class PacedStream implements GraphStream {
   }
 
   endAfter(): void {
-    this.#left = 0;
+    this.#remaining = 0;
   }
 
   [Symbol.asyncIterator](): this {
@@ -79,7 +79,7 @@ async function start(limits: Partial<AdmissionLimits> = {}): Promise<StubApp> {
   const app = await StubApp.start({
     liveTimings: noHeartbeatTimings,
     settings: { maxSubscriptions: 100 },
-    guardOptions: { load: calm, admissionLimits: { ...pressureLimits, ...limits } },
+    guardOptions: { load: noOverload, admissionLimits: { ...pressureLimits, ...limits } },
   });
   app.open = (_, { userId }, graphLimits) => new PacedStream(userId, graphLimits!);
   return app;
@@ -87,8 +87,8 @@ async function start(limits: Partial<AdmissionLimits> = {}): Promise<StubApp> {
 
 const computedFor = (userId: string) => PacedStream.computed.get(userId) ?? 0;
 
-describe('subscriptions that are not read', () => {
-  test('compute few responses on sockets, delay no other client and lose nothing', async () => {
+describe('subscriptions of a client that does not read', () => {
+  test('compute few responses over sockets, delay no other client and lose nothing', async () => {
     const app = await start();
     const silent: SocketClient[] = [];
     for (let socket = 0; socket < 3; socket++) {
@@ -116,7 +116,7 @@ describe('subscriptions that are not read', () => {
     await app.stop();
   });
 
-  test('compute few responses on event streams, and delay no other client', async () => {
+  test('compute few responses over event streams, and delay no other client', async () => {
     const app = await start();
     const openStream = (userId: string) =>
       EventClient.open(
@@ -160,7 +160,7 @@ describe('operations over sockets', () => {
   };
 
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-    test(`get an error beyond the limit of a user over ${protocol}, but a subscription closes the socket with 1013`, async () => {
+    test(`get an error over ${protocol} beyond the limit of a user, or close the socket if they are subscriptions`, async () => {
       const app = await start(limits);
       const { finishers } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
@@ -235,7 +235,7 @@ describe('requests over HTTP', () => {
         signals.push(graphLimits!.signal!);
         return new Promise((resolve) => (finish = () => resolve(dataOf({}))));
       };
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const send = (signal: AbortSignal | null) =>
         fetch(`${app.url}/graphql`, {
           method: 'POST',
@@ -247,17 +247,17 @@ describe('requests over HTTP', () => {
           body: JSON.stringify({ query: '{a}' }),
           signal,
         });
-      const left = send(leaving.signal);
+      const aborted = send(controller.signal);
       await eventually(() => signals.length === 1, 'the operation runs');
-      leaving.abort();
-      await assert.rejects(left);
+      controller.abort();
+      await assert.rejects(aborted);
       await eventually(() => signals[0]!.aborted, 'the operation is aborted');
       finish();
-      const stays = send(null);
+      const completed = send(null);
       await eventually(() => signals.length === 2, 'the operation runs');
       finish();
-      assert.equal((await stays).status, 200);
-      await (await stays).text();
+      assert.equal((await completed).status, 200);
+      await (await completed).text();
       assert.ok(!signals[1]!.aborted);
       await app.stop();
     });

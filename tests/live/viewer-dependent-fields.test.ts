@@ -9,10 +9,10 @@ import { isObjectType, getNamedType, type GraphQLObjectType } from 'graphql';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
 
 /**
- * The fields that a subscription can reach and that depend on the viewer, not only on rights. Mark new ones
+ * The fields that a subscription can reach and whose values depend on the viewer, not only on rights. Mark new ones
  * with `isPersonal`.
  */
-const personal = [
+const viewerDependentFields = [
   'Folder.access',
   'Session.isCurrent',
   'User.createdAt',
@@ -24,7 +24,7 @@ const personal = [
   'User.sessions',
 ];
 
-const reachable = [
+const reachableTypes = [
   'EffectiveAccess',
   'EffectiveAccessConnection',
   'EffectiveAccessEdge',
@@ -50,7 +50,7 @@ const reachable = [
   'UserEdge',
 ];
 
-test('marks every viewer-dependent field that a subscription can reach', () => {
+test('the schema marks every viewer-dependent field that a subscription can reach', () => {
   const schema = createSchema();
   const reached = new Set<GraphQLObjectType>();
   const reach = (type: unknown) => {
@@ -64,7 +64,7 @@ test('marks every viewer-dependent field that a subscription can reach', () => {
       .filter(({ extensions }) => extensions['isPersonal'] === true)
       .map(({ name }) => `${type.name}.${name}`),
   );
-  assert.deepEqual(marked.sort(), personal);
+  assert.deepEqual(marked.sort(), viewerDependentFields);
   // When you add a type to this list, mark its fields that depend on the viewer.
-  assert.deepEqual([...reached].map(({ name }) => name).sort(), reachable);
+  assert.deepEqual([...reached].map(({ name }) => name).sort(), reachableTypes);
 });

@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
       };
       watch().catch((error: unknown) => program.fail(error));
       await server.writeFolders(1);
-      await program.until(1);
+      await program.waitForChanges(1);
 
       for (let tokens = 1; tokens <= 3; tokens++) {
         await server.advance(tokenSeconds);
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
         await ended.promise;
         ended = Promise.withResolvers();
         await server.writeFolders(2);
-        await program.until(1 + tokens * 3);
+        await program.waitForChanges(1 + tokens * 3);
         assert.equal(subscriptions, tokens + 1);
       }
       await program.assertMissedNothing();

@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
         });
         watch(client, program);
         await server.writeFolders(1);
-        await program.until(1);
+        await program.waitForChanges(1);
 
         for (let tokens = 1; tokens <= tokenCount; tokens++) {
           // Each token expires long before the warning for the next one.
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
           const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
           assert.deepEqual(await readResult(client, viewerQuery), { data: { viewer } });
           await server.writeFolders(2);
-          await program.until(1 + tokens * 3);
+          await program.waitForChanges(1 + tokens * 3);
         }
         assert.equal(warnings.length, tokenCount);
         assert.equal(connections, 1);
@@ -104,15 +104,15 @@ for (const kind of databaseKinds) {
         });
         watch(client, program);
         await server.writeFolders(2);
-        await program.until(2);
+        await program.waitForChanges(2);
 
         await server.advance(tokenSeconds);
         await server.writeFolders(1);
         assert.deepEqual(await closed.promise, expired);
         await server.writeFolders(2);
-        await program.until(5);
+        await program.waitForChanges(5);
         await server.writeFolders(1);
-        await program.until(6);
+        await program.waitForChanges(6);
         assert.equal(connections, 2);
         await program.assertMissedNothing();
       });

@@ -68,7 +68,7 @@ for (const kind of databaseKinds) {
         complete: () => program.fail(new Error('The subscription ended.')),
       });
       await server.writeFolders(1);
-      await program.until(1);
+      await program.waitForChanges(1);
 
       for (let tokens = 1; tokens <= 3; tokens++) {
         await server.advance(tokenSeconds);
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
         await disconnected.promise;
         disconnected = Promise.withResolvers();
         await server.writeFolders(2);
-        await program.until(1 + tokens * 3);
+        await program.waitForChanges(1 + tokens * 3);
         assert.equal(reconnections, tokens);
         assert.equal(rejections.length, tokens);
         assertTokenExpired(rejections.at(-1));
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
         .request(program.subscription)
         .subscribe({ next: (result) => program.receive(result), error: end, complete: end });
       await server.writeFolders(1);
-      await program.until(1);
+      await program.waitForChanges(1);
       await server.advance(tokenSeconds);
       await disconnected.promise;
       rejected.resolve('no connection_error before the close');

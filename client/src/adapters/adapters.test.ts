@@ -12,16 +12,16 @@ import { urqlOptions } from './urql.ts';
 
 const url = 'https://example.com/espalier';
 
-interface Sent {
+interface SentRequest {
   readonly url: string;
   readonly authorization: string | null;
   readonly body: string;
 }
 
-/** Creates a client that counts its tokens, and a `fetch` that returns these responses in order. */
-function scripted(responses: readonly (() => Response)[] = []) {
-  const sent: Sent[] = [];
-  const expired: string[] = [];
+/** Creates a client with numbered tokens, and a `fetch` that returns these responses in order. */
+function createScriptedClient(responses: readonly (() => Response)[] = []) {
+  const sent: SentRequest[] = [];
+  const refusedTokens: string[] = [];
   const sink: { current?: Parameters<SocketClient['subscribe']>[1] } = {};
   const payloads: unknown[] = [];
   const socket = {
@@ -34,8 +34,8 @@ function scripted(responses: readonly (() => Response)[] = []) {
   const client = {
     url,
     authToken({ refused }: { refused?: string } = {}) {
-      if (refused) expired.push(refused);
-      return Promise.resolve(`token ${expired.length}`);
+      if (refused) refusedTokens.push(refused);
+      return Promise.resolve(`token ${refusedTokens.length}`);
     },
     socket,
   } as unknown as Client;
@@ -48,27 +48,27 @@ function scripted(responses: readonly (() => Response)[] = []) {
     });
     return respond();
   }) as typeof fetch;
-  return { client, send, sent, expired, socket, payloads, sink };
+  return { client, send, sent, refusedTokens, socket, payloads, sink };
 }
 
-const refused = (headers?: Record<string, string>) => () =>
+const unauthorized = (headers?: Record<string, string>) => () =>
   new Response('no', { status: 401, ...(headers && { headers }) });
 
-describe('authorizedFetch', () => {
-  test('sends the token to the server of the client for every form of request', async () => {
-    const { client, send, sent } = scripted();
-    const ask = authorizedFetch(client, send);
+describe('authorizedFetch()', () => {
+  test('sends the token to the server of its client for every form of input', async () => {
+    const { client, send, sent } = createScriptedClient();
+    const fetchWithToken = authorizedFetch(client, send);
     const init = { method: 'POST', body: 'question' };
-    await ask(`${url}/graphql`, init);
-    await ask(new URL(`${url}/graphql`), init);
-    await ask(new Request(`${url}/graphql`, init));
-    await ask(url);
+    await fetchWithToken(`${url}/graphql`, init);
+    await fetchWithToken(new URL(`${url}/graphql`), init);
+    await fetchWithToken(new Request(`${url}/graphql`, init));
+    await fetchWithToken(url);
     const one = { url: `${url}/graphql`, authorization: 'Bearer token 0', body: 'question' };
     assert.deepEqual(sent, [one, one, one, { url, authorization: 'Bearer token 0', body: '' }]);
   });
 
-  test('never sends the token to another address', async () => {
-    const { client, send, sent } = scripted();
+  test('never sends the token to otherReason address', async () => {
+    const { client, send, sent } = createScriptedClient();
     const elsewhere = [
       'http://example.com/espalier/graphql',
       'https://example.com:8443/espalier/graphql',
@@ -80,21 +80,23 @@ describe('authorizedFetch', () => {
       'https://example.com/espalier/%2e%2e/other',
     ];
     for (const address of elsewhere) {
-      const ask = authorizedFetch(client, send);
-      for (const input of [address, new URL(address), new Request(address)]) await ask(input);
+      const fetchWithToken = authorizedFetch(client, send);
+      for (const input of [address, new URL(address), new Request(address)]) await fetchWithToken(input);
     }
     assert.equal(sent.length, elsewhere.length * 3);
     assert.deepEqual(new Set(sent.map(({ authorization }) => authorization)), new Set([null]));
   });
 
-  test('sends the whole request again with a new token when the token has expired', async () => {
-    const { client, send, sent, expired } = scripted([refused({ 'token-expired': 'true' })]);
+  test('sends the whole request again with a new token when the token has refusedTokens', async () => {
+    const { client, send, sent, refusedTokens } = createScriptedClient([
+      unauthorized({ 'token-refusedTokens': 'true' }),
+    ]);
     const response = await authorizedFetch(client, send)(`${url}/graphql`, {
       method: 'POST',
       body: 'question',
     });
     assert.equal(await response.text(), 'ok');
-    assert.deepEqual(expired, ['token 0']);
+    assert.deepEqual(refusedTokens, ['token 0']);
     assert.deepEqual(
       sent.map(({ authorization, body }) => [authorization, body]),
       [
@@ -104,23 +106,23 @@ describe('authorizedFetch', () => {
     );
   });
 
-  test('returns a 401 if it has another reason, or if a new token also gets one', async () => {
-    const another = scripted([refused()]);
-    assert.equal((await authorizedFetch(another.client, another.send)(url)).status, 401);
-    assert.equal(another.sent.length, 1);
-    const expiry = refused({ 'token-expired': 'true' });
-    const twice = scripted([expiry, expiry, expiry]);
-    assert.equal((await authorizedFetch(twice.client, twice.send)(url)).status, 401);
-    assert.equal(twice.sent.length, 2);
+  test('returns a 401 if it has otherReason reason, or if a new token also gets one', async () => {
+    const otherReason = createScriptedClient([unauthorized()]);
+    assert.equal((await authorizedFetch(otherReason.client, otherReason.send)(url)).status, 401);
+    assert.equal(otherReason.sent.length, 1);
+    const expiry = unauthorized({ 'token-refusedTokens': 'true' });
+    const secondRefusal = createScriptedClient([expiry, expiry, expiry]);
+    assert.equal((await authorizedFetch(secondRefusal.client, secondRefusal.send)(url)).status, 401);
+    assert.equal(secondRefusal.sent.length, 2);
   });
 
   test('rejects when the session has ended, whatever reason the response gives', async () => {
-    for (const headers of [undefined, { 'token-expired': 'true' }]) {
-      const { client, send, sent } = scripted([refused(headers)]);
-      const over = new EspalierError('LOGGED_OUT', 'The session has ended. Log in again.');
+    for (const headers of [undefined, { 'token-refusedTokens': 'true' }]) {
+      const { client, send, sent } = createScriptedClient([unauthorized(headers)]);
+      const sessionEnded = new EspalierError('LOGGED_OUT', 'The session has ended. Log in again.');
       const authToken: Client['authToken'] = ({ refused: token } = {}) =>
-        token ? Promise.reject(over) : Promise.resolve('token');
-      await assert.rejects(authorizedFetch({ ...client, authToken }, send)(url), over);
+        token ? Promise.reject(sessionEnded) : Promise.resolve('token');
+      await assert.rejects(authorizedFetch({ ...client, authToken }, send)(url), sessionEnded);
       assert.equal(sent.length, 1);
     }
   });
@@ -140,16 +142,16 @@ describe('authorizedFetch', () => {
       received.push(request.headers.authorization);
       response.writeHead(307, { location: other.url }).end();
     });
-    const { client } = scripted();
+    const { client } = createScriptedClient();
     await authorizedFetch({ ...client, url: own.url })(own.url);
     for (const { server } of [own, other]) server.close();
     assert.deepEqual(received, ['Bearer token 0', undefined]);
   });
 });
 
-describe('adapter options', () => {
-  test('for urql forward subscriptions and their results, and unsubscribe', () => {
-    const { client, payloads, sink } = scripted();
+describe('urqlOptions()', () => {
+  test('forwards subscriptions and their results, and unsubscribes', () => {
+    const { client, payloads, sink } = createScriptedClient();
     const options = urqlOptions({ ...client });
     assert.equal(options.url, `${url}/graphql`);
     assert.equal(options.preferGetMethod, false);
@@ -171,9 +173,20 @@ describe('adapter options', () => {
       'unsubscribed',
     ]);
   });
+});
 
-  test('for urql use the `send` argument as fetch', async () => {
-    const { client, send, sent } = scripted();
+describe('apolloOptions()', () => {
+  test('returns the address, a fetch and the socket', () => {
+    const { client, socket } = createScriptedClient();
+    const options = apolloOptions(client);
+    assert.deepEqual([options.uri, options.wsClient], [`${url}/graphql`, socket]);
+    assert.equal(typeof options.fetch, 'function');
+  });
+});
+
+describe('the options of both adapters', () => {
+  test('use the `send` argument as fetch', async () => {
+    const { client, send, sent } = createScriptedClient();
     for (const options of [apolloOptions(client, send), urqlOptions(client, send)]) {
       await options.fetch(`${url}/graphql`);
     }
@@ -181,20 +194,5 @@ describe('adapter options', () => {
       sent.map(({ authorization }) => authorization),
       ['Bearer token 0', 'Bearer token 0'],
     );
-  });
-
-  test('for Apollo contain the address, the fetch and the socket', () => {
-    const { client, socket } = scripted();
-    const options = apolloOptions(client);
-    assert.deepEqual([options.uri, options.wsClient], [`${url}/graphql`, socket]);
-    assert.equal(typeof options.fetch, 'function');
-  });
-
-  test('for Apollo use the `send` argument as fetch', async () => {
-    for (const optionsOf of [apolloOptions, urqlOptions]) {
-      const { client, send, sent } = scripted();
-      await optionsOf(client, send).fetch(`${url}/graphql`);
-      assert.equal(sent.length, 1);
-    }
   });
 });

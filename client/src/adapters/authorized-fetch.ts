@@ -3,8 +3,8 @@
 import type { Client } from '../client.ts';
 
 /**
- * Returns a `fetch` that sends the client's auth token to the client's server. It does not change requests to other addresses.
- * It rejects with LOGGED_OUT when the session has ended. If you passed a `fetch` to `createClient`, pass the same one as `send`.
+ * Returns a `fetch` that sends the client's auth token to the client's server. Requests to other addresses stay unchanged.
+ * The function rejects with LOGGED_OUT when the session has ended. If you passed a `fetch` to `createClient`, pass the same one as `send`.
  *
  * ```ts
  * const response = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
@@ -12,21 +12,21 @@ import type { Client } from '../client.ts';
  */
 export function authorizedFetch(client: Client, send: typeof fetch = fetch): typeof fetch {
   const base = new URL(client.url);
-  const isOwn = (address: string) => {
+  const isClientServer = (address: string) => {
     const { origin, pathname } = new URL(address);
     return origin === base.origin && `${pathname}/`.startsWith(base.pathname.replace(/\/*$/, '/'));
   };
 
   return async (input, init) => {
-    const request = new Request(input, init);
-    if (!isOwn(request.url)) return send(request);
-    const sendWithToken = (authToken: string, authorized: Request) => {
-      authorized.headers.set('authorization', `Bearer ${authToken}`);
-      return send(authorized);
+    const original = new Request(input, init);
+    if (!isClientServer(original.url)) return send(original);
+    const sendWithToken = (authToken: string, request: Request) => {
+      request.headers.set('authorization', `Bearer ${authToken}`);
+      return send(request);
     };
     const authToken = await client.authToken();
-    const copy = request.clone();
-    const response = await sendWithToken(authToken, request);
+    const copy = original.clone();
+    const response = await sendWithToken(authToken, original);
     if (response.status !== 401) return response;
     // If the session has ended, this rejects with LOGGED_OUT, whatever reason the response gives.
     const newToken = await client.authToken({ refused: authToken });

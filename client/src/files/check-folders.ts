@@ -76,7 +76,7 @@ export class FolderChecker {
     }
   }
 
-  /** Returns the path as the server stores it, without a slash at either end. Does not check a known parent again. */
+  /** Returns the path as the server stores it, without a slash at either end. Does not check a parent again that an earlier path contained. */
   #toPath(input: string): string {
     const path = input.replace(/^\/|\/$/g, '');
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -85,7 +85,7 @@ export class FolderChecker {
     return path.split('/').map(checkFolderName).join('/');
   }
 
-  /** Adds the unknown parents of a path. */
+  /** Adds the parents of a path that are missing in `#paths`. */
   #addParents(path: string): void {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const parent = path.slice(0, end);

@@ -22,9 +22,9 @@ export function* parseCsv(text: string): Generator<CsvRow> {
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
   cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (cell.lastIndex < text.length || cells.length > 0) {
-    const found = cell.exec(text);
-    if (!found) throw new FileError(`Line ${line}: a quote is misplaced or not closed.`);
-    const [, quoted, plain, end] = found;
+    const match = cell.exec(text);
+    if (!match) throw new FileError(`Line ${line}: a quote is misplaced or not closed.`);
+    const [, quoted, plain, end] = match;
     cells.push(unescapeFormula(quoted === undefined ? plain! : quoted.replaceAll('""', '"')));
     line += countLines(quoted ?? '');
     if (end === ',') continue;

@@ -4,7 +4,7 @@ import { decodeText } from './decode-text.ts';
 import { FileError } from './file-error.ts';
 
 const text = 'path\nGrün 🌳\n';
-const fails = (bytes: Uint8Array, message: RegExp) =>
+const assertFails = (bytes: Uint8Array, message: RegExp) =>
   assert.throws(
     () => decodeText(bytes),
     (error) => error instanceof FileError && message.test(error.message),
@@ -20,12 +20,12 @@ test('decodes UTF-8, and UTF-16 with a byte order mark', () => {
 });
 
 test('names the line that is not UTF-8', () => {
-  fails(Buffer.from('path\na\nGr\xfcn\nb\n', 'latin1'), /^Line 3 is not valid UTF-8\. Save/);
-  fails(Buffer.from('Gr\xfc', 'latin1'), /^Line 1 is/);
+  assertFails(Buffer.from('path\na\nGr\xfcn\nb\n', 'latin1'), /^Line 3 is not valid UTF-8\. Save/);
+  assertFails(Buffer.from('Gr\xfc', 'latin1'), /^Line 1 is/);
 });
 
 test('rejects UTF-16 that is damaged or has no byte order mark, and binary files', () => {
-  fails(Buffer.from('\ufeffa\ud800', 'utf16le'), /not valid UTF-16/);
-  fails(Buffer.from(text, 'utf16le').subarray(0, 10), /UTF-16 without/);
-  fails(Buffer.from('PK\x03\x04\0\0'), /not a text file/);
+  assertFails(Buffer.from('\ufeffa\ud800', 'utf16le'), /not valid UTF-16/);
+  assertFails(Buffer.from(text, 'utf16le').subarray(0, 10), /UTF-16 without/);
+  assertFails(Buffer.from('PK\x03\x04\0\0'), /not a text file/);
 });

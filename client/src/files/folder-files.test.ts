@@ -10,7 +10,7 @@ const read = (format: FileFormat, text: string) => {
   assert.deepEqual(problems, []);
   return folders;
 };
-const fails = (format: FileFormat, text: string, message: RegExp) =>
+const assertFails = (format: FileFormat, text: string, message: RegExp) =>
   assert.throws(
     () => parseFolders(format, text),
     (error) => error instanceof FileError && message.test(error.message),
@@ -49,7 +49,7 @@ test('reads deeply nested JSON', () => {
   assert.equal(read('json', text).length, depth);
 });
 
-test('ignores further fields in the output of commands, and reports each row with an unknown field', () => {
+test('ignores other fields in the output of CLI commands, and reports rows with unknown fields', () => {
   assert.deepEqual(read('json', '[{"id": "1", "name": "a", "version": 3, "accessLevel": "READ"}]'), [
     { path: 'a' },
   ]);
@@ -75,8 +75,8 @@ test('reads CSV with its columns in any order, and properties by name or as JSON
     { path: 'a', title: 'A', properties: { x: [1], floor: 2, name: 'two' } },
     { path: 'b' },
   ]);
-  fails('csv', 'path,path\n', /appears twice/);
-  fails('csv', 'path;title\n', /separated by commas/);
+  assertFails('csv', 'path,path\n', /appears twice/);
+  assertFails('csv', 'path;title\n', /separated by commas/);
   assert.deepEqual(problemsOf('csv', 'path\na,b\n"c\n"\nd\n'), [
     'Line 2||The line has more cells than the first line.',
     'Line 3|c\\u{a}|A folder name must not contain a slash or a control character.',

@@ -37,9 +37,9 @@ export function formatFolders(format: FileFormat, folders: readonly PathToImport
   return writers[format](folders);
 }
 
-const texts = ['title', 'icon', 'description'] as const;
-/** Fields in the JSON output of CLI commands that are not imported, because new folders get their own values. */
-const ignored: ReadonlySet<string> = new Set([
+const textFields = ['title', 'icon', 'description'] as const;
+/** Fields in the JSON output of CLI commands that are not imported, because new folders get their pathFields values. */
+const ignoredFields: ReadonlySet<string> = new Set([
   'id',
   'parentId',
   'depth',
@@ -61,26 +61,26 @@ const parse: Readonly<Record<FileFormat, (text: string) => Iterable<FileRow>>> =
 /** Reads one folder or a list, nested (`name` with `folders`) or flat (`path`). */
 function* rowsOfJson(text: string): Generator<FileRow> {
   const value = parseJson(text, 'The content');
-  const waiting = (Array.isArray(value) ? value : [value])
-    .map((input: unknown, index) => ({ input, below: '', where: `Entry ${index + 1}` }))
+  const pending = (Array.isArray(value) ? value : [value])
+    .map((input: unknown, index) => ({ input, parentPath: '', where: `Entry ${index + 1}` }))
     .toReversed();
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { below, where } = next;
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { parentPath, where } = next;
     const input = objectOf(next.input);
     const isFlat = input !== undefined && 'path' in input && !('folders' in input);
     const row = rowAt(where, () => {
       const object = requireObject(input);
-      if (isFlat) return toFolder(object, below + textOf(object, 'path'), ['path', 'name']);
+      if (isFlat) return toFolder(object, parentPath + textOf(object, 'path'), ['path', 'name']);
       const name = textOf(object, 'name');
       if (name.includes('/')) throw new FileError('The `name` of a folder must not contain a slash.');
       if (!Array.isArray(object['folders'] ?? [])) throw new FileError('`folders` must be a list.');
-      return toFolder(object, below + name, ['name', 'path', 'folders']);
+      return toFolder(object, parentPath + name, ['name', 'path', 'folders']);
     });
     yield row;
     if (isFlat || 'problem' in row) continue;
     const { path } = row.folder;
     for (const folder of ((input!['folders'] ?? []) as unknown[]).toReversed()) {
-      waiting.push({ input: folder, below: `${path}/`, where: `In ${quote(path)}` });
+      pending.push({ input: folder, parentPath: `${path}/`, where: `In ${quote(path)}` });
     }
   }
 }
@@ -132,17 +132,18 @@ function checkColumns(columns: readonly string[]): void {
       'The first line must name the columns, separated by commas, including the column path.',
     );
   }
-  const permitted = new Set<string>(['path', ...texts, 'properties']);
+  const permitted = new Set<string>(['path', ...textFields, 'properties']);
   const unknown = columns.find(
-    (name) => !permitted.has(name) && !propertyColumn.test(name) && !ignored.has(name),
+    (name) => !permitted.has(name) && !propertyColumn.test(name) && !ignoredFields.has(name),
   );
   if (unknown !== undefined) {
     throw new FileError(
       `There is no column ${quote(unknown)}. Use ${[...permitted].join(', ')} or properties.<name>.`,
     );
   }
-  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
-  if (twice !== undefined) throw new FileError(`The column ${escapeControls(twice)} appears twice.`);
+  const duplicate = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (duplicate !== undefined)
+    throw new FileError(`The column ${escapeControls(duplicate)} appears duplicate.`);
 }
 
 /** An empty cell means no value. */
@@ -152,7 +153,7 @@ function inputOf(columns: readonly string[], cells: readonly string[]): InputObj
   for (const [index, column] of columns.entries()) {
     const cell = cells[index] ?? '';
     const [, property] = propertyColumn.exec(column) ?? [];
-    if (cell === '' || ignored.has(column)) continue;
+    if (cell === '' || ignoredFields.has(column)) continue;
     if (property !== undefined) properties.push([property, jsonOrText(cell)]);
     else if (column === 'properties') {
       properties.unshift(...Object.entries(toProperties(parseJson(cell, '`properties`'))));
@@ -169,15 +170,16 @@ function jsonOrText(cell: string): unknown {
   }
 }
 
-function toFolder(input: InputObject, path: string, own: readonly string[]): PathToImport {
+function toFolder(input: InputObject, path: string, pathFields: readonly string[]): PathToImport {
   const folder: Record<string, unknown> = { path };
   for (const name of Object.keys(input)) {
     const value = input[name];
-    if (own.includes(name) || ignored.has(name) || value === null || value === undefined) continue;
-    const isText = (texts as readonly string[]).includes(name);
+    if (pathFields.includes(name) || ignoredFields.has(name) || value === null || value === undefined)
+      continue;
+    const isText = (textFields as readonly string[]).includes(name);
     if (!isText && name !== 'properties') {
       throw new FileError(
-        `There is no field ${quote(name)}. The fields of a folder are ${[own[0], ...texts, 'properties'].join(', ')}.`,
+        `There is no field ${quote(name)}. The fields of a folder are ${[pathFields[0], ...textFields, 'properties'].join(', ')}.`,
       );
     }
     if (isText && typeof value !== 'string') throw new FileError(`\`${name}\` must be a string.`);
@@ -232,11 +234,11 @@ const writers: Readonly<Record<FileFormat, (folders: readonly PathToImport[]) =>
     for (const folder of folders) yield `${formatJson(withoutEmpty(folder))}\n`;
   },
   *csv(folders) {
-    yield formatCsvLine(['path', ...texts, 'properties']);
+    yield formatCsvLine(['path', ...textFields, 'properties']);
     for (const { path, properties, ...folder } of folders) {
       yield formatCsvLine([
         path,
-        ...texts.map((name) => folder[name] ?? ''),
+        ...textFields.map((name) => folder[name] ?? ''),
         properties ? JSON.stringify(properties) : '',
       ]);
     }

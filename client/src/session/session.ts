@@ -55,11 +55,11 @@ export class Session {
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #stopStorageListener: (() => void) | undefined;
   /** The tokens of the last event that listeners received. */
-  #announced: Tokens | undefined;
+  #notifiedTokens: Tokens | undefined;
   #hasEnded = false;
-  #refreshing: Promise<Tokens> | undefined;
+  #pendingRefresh: Promise<Tokens> | undefined;
   /** Tokens that could not be stored (`next`), and the earlier tokens that are still in the storage. */
-  #unsaved: { readonly stored: Tokens; readonly next: Tokens } | undefined;
+  #unsavedTokens: { readonly stored: Tokens; readonly next: Tokens } | undefined;
   #logoutController = new AbortController();
 
   constructor(requests: Requests, { storage, clock }: { storage: TokenStorage; clock: Clock }) {
@@ -67,7 +67,7 @@ export class Session {
     this.#storage = storage;
     this.#clock = clock;
     this.#stopStorageListener = storage.onChange?.((tokens, hasEnded) => {
-      if (tokens) this.#notify(this.#announced ? 'refresh' : 'login', tokens);
+      if (tokens) this.#notify(this.#notifiedTokens ? 'refresh' : 'login', tokens);
       else this.#notify(hasEnded ? 'ended' : 'logout', undefined);
     });
   }
@@ -87,19 +87,19 @@ export class Session {
   /** An abort ends only the wait and the request. Once the logout has started, it deletes the stored tokens in any case. */
   async logout({ signal }: SignalOptions = {}): Promise<void> {
     signal?.throwIfAborted();
-    const tokens = await abortable(this.#forget(), signal);
+    const tokens = await abortable(this.#deleteTokens(), signal);
     if (!tokens) return;
     const options = { signal, seconds: logoutRetrySeconds };
     await this.#requests.retry(() => this.#revoke(tokens, signal), options);
   }
 
   /** Deletes the stored tokens, and returns them. */
-  async #forget(): Promise<Tokens | undefined> {
+  async #deleteTokens(): Promise<Tokens | undefined> {
     this.#logoutController.abort(loggedOutError());
     this.#logoutController = new AbortController();
-    await this.#refreshing?.catch(() => undefined);
+    await this.#pendingRefresh?.catch(() => undefined);
     const tokens = await this.#withLock(async () => {
-      const stored = await this.#read();
+      const stored = await this.#readTokens();
       if (stored) await this.#storage.write(undefined);
       return stored;
     });
@@ -109,12 +109,12 @@ export class Session {
 
   async isLoggedIn({ signal }: SignalOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    return (await abortable(this.#read(), signal)) !== undefined;
+    return (await abortable(this.#readTokens(), signal)) !== undefined;
   }
 
   async verify({ signal }: SignalOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    const tokens = await abortable(this.#read(), signal);
+    const tokens = await abortable(this.#readTokens(), signal);
     if (!tokens) return false;
     const body = JSON.stringify({ authToken: tokens.authToken });
     const send = () => this.#requests.post('/login/verify', { body, signal });
@@ -131,18 +131,18 @@ export class Session {
     signal,
   }: SignalOptions & { refused?: string | undefined } = {}): Promise<string> {
     signal?.throwIfAborted();
-    const tokens = await abortable(this.#read(), signal);
+    const tokens = await abortable(this.#readTokens(), signal);
     if (!tokens) throw loggedOutError(this.#hasEnded);
     const isUsable = tokens.authToken !== refused;
     if (isUsable && !this.#needsRefresh(tokens)) return tokens.authToken;
     const leftMs = isUsable ? tokens.expiresAt - this.#clock.now() : 0;
-    this.#refreshing ??= this.#refresh(tokens).finally(() => (this.#refreshing = undefined));
+    this.#pendingRefresh ??= this.#refresh(tokens).finally(() => (this.#pendingRefresh = undefined));
     try {
-      return (await abortable(withinGracePeriod(this.#refreshing, leftMs), signal)).authToken;
+      return (await abortable(withinGracePeriod(this.#pendingRefresh, leftMs), signal)).authToken;
     } catch (error) {
       signal?.throwIfAborted();
-      const isOver = error instanceof EspalierError && error.code === 'LOGGED_OUT';
-      if (isOver || leftMs <= 0) throw error;
+      const hasEnded = error instanceof EspalierError && error.code === 'LOGGED_OUT';
+      if (hasEnded || leftMs <= 0) throw error;
       // The refresh was early: the current token is still valid.
       return tokens.authToken;
     }
@@ -157,28 +157,28 @@ export class Session {
     this.#storage.close?.();
   }
 
-  async #read(): Promise<Tokens | undefined> {
-    const tokens = await this.#stored();
-    this.#announced ??= tokens;
+  async #readTokens(): Promise<Tokens | undefined> {
+    const tokens = await this.#readStorage();
+    this.#notifiedTokens ??= tokens;
     return tokens;
   }
 
   /** Reads the storage. Returns unsaved tokens instead, unless another tab or process has written since. */
-  async #stored(): Promise<Tokens | undefined> {
+  async #readStorage(): Promise<Tokens | undefined> {
     const current = await this.#storage.read();
-    if (!this.#unsaved) return current;
-    const { stored, next } = this.#unsaved;
+    if (!this.#unsavedTokens) return current;
+    const { stored, next } = this.#unsavedTokens;
     if (isSame(current, stored)) return next;
-    this.#unsaved = undefined;
+    this.#unsavedTokens = undefined;
     return current;
   }
 
   /** Keeps new tokens in memory if the storage fails, for example on a full disk. The previous tokens cannot be used again. */
   async #save(previous: Tokens, next: Tokens): Promise<void> {
-    this.#unsaved = { stored: this.#unsaved?.stored ?? previous, next };
+    this.#unsavedTokens = { stored: this.#unsavedTokens?.stored ?? previous, next };
     try {
       await this.#storage.write(next);
-      this.#unsaved = undefined;
+      this.#unsavedTokens = undefined;
     } catch {
       // The next refresh writes again.
     }
@@ -194,19 +194,19 @@ export class Session {
     return this.#storage.lock ? this.#storage.lock(work) : work();
   }
 
-  async #refresh(replaced: Tokens): Promise<Tokens> {
+  async #refresh(oldTokens: Tokens): Promise<Tokens> {
     const { signal } = this.#logoutController;
     return this.#withLock(async () => {
-      let tokens = await this.#stored();
+      let tokens = await this.#readStorage();
       for (;;) {
         signal.throwIfAborted();
         if (!tokens) throw loggedOutError();
-        if (!isSame(tokens, replaced) && !this.#needsRefresh(tokens)) {
+        if (!isSame(tokens, oldTokens) && !this.#needsRefresh(tokens)) {
           this.#notify('refresh', tokens);
           return tokens;
         }
         const next = await this.#exchange(tokens, signal);
-        const current = await this.#stored();
+        const current = await this.#readStorage();
         if (!isSame(current, tokens)) {
           // Another tab or process has logged in or out, or refreshed first.
           tokens = current;
@@ -215,9 +215,9 @@ export class Session {
           this.#notify('refresh', next);
           return next;
         } else {
-          replaced = tokens;
+          oldTokens = tokens;
           tokens = await this.#awaitOtherTab(tokens);
-          if (isSame(tokens, replaced)) return this.#end();
+          if (isSame(tokens, oldTokens)) return this.#end();
         }
       }
     });
@@ -243,10 +243,10 @@ export class Session {
 
   /** Without a lock, another tab may have refreshed these tokens and not stored the new ones yet. Polls for them. */
   async #awaitOtherTab(tokens: Tokens): Promise<Tokens | undefined> {
-    let current = await this.#stored();
+    let current = await this.#readStorage();
     for (let polls = 0; isSame(current, tokens) && polls < otherTabPolls; polls++) {
       await wait(otherTabPollMs);
-      current = await this.#stored();
+      current = await this.#readStorage();
     }
     return current;
   }
@@ -289,13 +289,13 @@ export class Session {
   }
 
   #notify(type: SessionEvent['type'], tokens: Tokens | undefined): void {
-    if (isSame(tokens, this.#announced)) return;
-    if (tokens && this.#announced && readUserId(tokens) !== readUserId(this.#announced)) {
+    if (isSame(tokens, this.#notifiedTokens)) return;
+    if (tokens && this.#notifiedTokens && readUserId(tokens) !== readUserId(this.#notifiedTokens)) {
       // Another user has other rights, so listeners must first drop the data of the previous user.
       this.#notify('logout', undefined);
       type = 'login';
     }
-    this.#announced = tokens;
+    this.#notifiedTokens = tokens;
     this.#hasEnded = type === 'ended';
     this.#listeners.notify({ type });
   }
@@ -305,10 +305,10 @@ export class Session {
 async function withinGracePeriod(refreshing: Promise<Tokens>, leftMs: number): Promise<Tokens> {
   if (leftMs <= 0) return refreshing;
   let cancel: (() => void) | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     cancel = after(Math.min(maxEarlyWaitMs, leftMs / 2), () =>
       reject(new Error('The refresh takes too long.')),
     );
   });
-  return Promise.race([refreshing, late]).finally(cancel);
+  return Promise.race([refreshing, timeout]).finally(cancel);
 }

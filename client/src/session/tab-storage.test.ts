@@ -41,7 +41,7 @@ function openTabs(context: TestContext, name: string = randomUUID()) {
 }
 
 describe('tab storage', { timeout: 30_000 }, () => {
-  test('keeps the tokens when the page reloads, and removes them at a logout', async (context) => {
+  test('keeps the tokens when the page reloads, and deletes them on logout', async (context) => {
     const open = openTabs(context);
     const area = createArea();
     const tab = open(area);
@@ -55,7 +55,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await open(area).read(), undefined);
   });
 
-  test('notifies a tab once about tokens in the area', async (context) => {
+  test('notifies a tab once of a change that it finds in the area', async (context) => {
     const area = createArea();
     const open = openTabs(context);
     const [tab, otherTab] = [open(area), open(area)];
@@ -94,22 +94,22 @@ describe('tab storage', { timeout: 30_000 }, () => {
     const area = createArea();
     const tab = openTabs(context, name)(area);
     await tab.write(tokensOf('a'));
-    const stranger = new BroadcastChannel(`espalier:${name}`);
-    context.after(() => stranger.close());
+    const otherScript = new BroadcastChannel(`espalier:${name}`);
+    context.after(() => otherScript.close());
     const at = Number.MAX_SAFE_INTEGER;
     const tokens = { authToken: 1 };
     for (const malformed of [null, { at: Infinity }, { at, tokens: null }, { at, tokens }]) {
-      stranger.postMessage(malformed);
-      stranger.postMessage({ from: 'stranger', kept: malformed });
+      otherScript.postMessage(malformed);
+      otherScript.postMessage({ from: 'otherScript', kept: malformed });
       area.setItem(`espalier:${name}`, JSON.stringify(malformed));
       assert.deepEqual(await tab.read(), tokensOf('a'));
     }
     const later = nextChange(tab);
-    stranger.postMessage({ from: 'stranger', kept: { at, tokens: tokensOf('two') } });
+    otherScript.postMessage({ from: 'otherScript', kept: { at, tokens: tokensOf('two') } });
     assert.deepEqual(await later, tokensOf('two'));
   });
 
-  test('sends tokens to the other tabs even if they are written after the close, and closes the channel again', async (context) => {
+  test('sends tokens to the other tabs even after close(), and then closes the channel again', async (context) => {
     const open = openTabs(context);
     const [tab, otherTab] = [open(), open()];
     await tab.write(tokensOf('a'));
@@ -124,7 +124,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(closes.callCount(), 1);
   });
 
-  test('gives a new tab the tokens of the other tabs, and notifies all tabs about every write', async (context) => {
+  test('gives a new tab the tokens of the other tabs, and notifies all tabs of every write', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];
     await first.write(tokensOf('a'));
@@ -134,25 +134,25 @@ describe('tab storage', { timeout: 30_000 }, () => {
     const changes = [first, second].map(nextChange);
     await third.write(tokensOf('two'));
     assert.deepEqual(await Promise.all(changes), [tokensOf('two'), tokensOf('two')]);
-    const farewells = [first, third].map(nextChange);
+    const removals = [first, third].map(nextChange);
     await second.write(undefined);
-    assert.deepEqual(await Promise.all(farewells), [undefined, undefined]);
+    assert.deepEqual(await Promise.all(removals), [undefined, undefined]);
     assert.equal(await first.read(), undefined);
   });
 
-  test('lets one tab at a time run its work, which reads the tokens of the previous tab', async (context) => {
+  test('runs the work of one tab at a time, with the tokens from the previous tab', async (context) => {
     const open = openTabs(context);
     const tabs = [open(), open(), open()];
     await tabs[0]!.write(tokensOf('0'));
     await Promise.all(tabs.map(async (tab) => tab.read()));
-    let inside = 0;
+    let running = 0;
     const increment = (tab: TokenStorage) =>
       tab.lock!(async () => {
-        assert.equal(++inside, 1);
+        assert.equal(++running, 1);
         const { authToken } = (await tab.read())!;
         const next = String(Number(authToken.slice(5)) + 1);
         await tab.write(tokensOf(next));
-        inside--;
+        running--;
         return next;
       });
     for (let round = 0; round < 20; round++) {
@@ -220,17 +220,17 @@ describe('tab storage', { timeout: 30_000 }, () => {
 
   test('does not replace newer tokens with the old tokens of a resumed tab', async (context) => {
     const name = randomUUID();
-    const back = new BroadcastChannel(`espalier:${name}`);
-    context.after(() => back.close());
+    const resumedTab = new BroadcastChannel(`espalier:${name}`);
+    context.after(() => resumedTab.close());
     const tab = openTabs(context, name)();
     await tab.write(tokensOf('new'));
     const question = randomUUID();
     const answered = new Promise<unknown>((resolve) => {
-      back.onmessage = ({ data }: { data: { answers?: string; kept: { tokens: Tokens } } }) => {
+      resumedTab.onmessage = ({ data }: { data: { answers?: string; kept: { tokens: Tokens } } }) => {
         if (data.answers === question) resolve(data.kept.tokens);
       };
     });
-    back.postMessage({ from: 'back', kept: { at: 1, tokens: tokensOf('old') }, asks: question });
+    resumedTab.postMessage({ from: 'resumed', kept: { at: 1, tokens: tokensOf('old') }, asks: question });
     assert.deepEqual(await answered, tokensOf('new'));
     assert.deepEqual(await tab.read(), tokensOf('new'));
   });

@@ -19,7 +19,7 @@ export interface TabStorageOptions {
 }
 
 /** The stored state: tokens or none. */
-interface Stored {
+interface StoredState {
   /** When the state was written. Always higher than the value of the state that it replaces, so the highest is the newest. */
   readonly at: number;
   readonly tokens?: Tokens | undefined;
@@ -30,7 +30,7 @@ interface Stored {
 /** A message between tabs. The tabs can have different versions of the page, so never rename a property. */
 interface Message {
   readonly from: string;
-  readonly kept: Stored;
+  readonly kept: StoredState;
   /** The id of the question that this message asks. */
   readonly asks?: string;
   /** The id of the question that this message answers. */
@@ -86,9 +86,9 @@ class TabStorage implements TokenStorage {
   readonly #peers = new Set<string>();
   /** Called with the id of each tab that answers a question. */
   readonly #questions = new Map<string, (peer: string) => void>();
-  #stored: Stored = { at: 0 };
+  #state: StoredState = { at: 0 };
   #channel: Channel | undefined;
-  #started: Promise<void> | undefined;
+  #startup: Promise<void> | undefined;
   #isClosed = false;
   /** Releases the lock that new tabs query to find out whether another tab has tokens. */
   #releasePresence: (() => void) | undefined;
@@ -99,13 +99,13 @@ class TabStorage implements TokenStorage {
   }
 
   async read(): Promise<Tokens | undefined> {
-    await this.#ready();
-    return this.#stored.tokens;
+    await this.#waitUntilReady();
+    return this.#state.tokens;
   }
 
   async write(tokens: Tokens | undefined, hasEnded?: boolean): Promise<void> {
-    await this.#ready();
-    this.#stored = { at: Math.max(this.#stored.at + 1, systemClock.now()), tokens, hasEnded };
+    await this.#waitUntilReady();
+    this.#state = { at: Math.max(this.#state.at + 1, systemClock.now()), tokens, hasEnded };
     this.#updatePresence();
     this.#save();
     this.#send();
@@ -150,9 +150,9 @@ class TabStorage implements TokenStorage {
   }
 
   /** If this tab has no state yet, waits for the answers of the other tabs. */
-  async #ready(): Promise<void> {
+  async #waitUntilReady(): Promise<void> {
     const starting = this.#start();
-    if (this.#stored.at === 0) await starting;
+    if (this.#state.at === 0) await starting;
     this.#load();
   }
 
@@ -172,9 +172,9 @@ class TabStorage implements TokenStorage {
       // Otherwise the channel would keep a Node process running.
       this.#channel?.unref?.();
       this.#load();
-      this.#started = this.#channel && this.#askFirstPeers();
+      this.#startup = this.#channel && this.#askFirstPeers();
     }
-    return this.#started;
+    return this.#startup;
   }
 
   /** Asks the other tabs for their state. Does not wait for answers if no other tab has tokens. */
@@ -200,15 +200,15 @@ class TabStorage implements TokenStorage {
 
   /** Holds a shared lock while this tab has tokens. */
   #updatePresence(): void {
-    const isPresent = this.#stored.tokens !== undefined && !this.#isClosed;
+    const isPresent = this.#state.tokens !== undefined && !this.#isClosed;
     if (!isPresent) {
       this.#releasePresence?.();
       this.#releasePresence = undefined;
     } else if (!this.#releasePresence) {
-      const released = new Promise<void>((resolve) => (this.#releasePresence = resolve));
+      const release = new Promise<void>((resolve) => (this.#releasePresence = resolve));
       // If the request fails, new tabs do not wait for an answer of this tab.
       const request = attempt(() =>
-        readLocks()?.request(this.#presenceName, { mode: 'shared' }, () => released),
+        readLocks()?.request(this.#presenceName, { mode: 'shared' }, () => release),
       );
       request?.catch(() => undefined);
     }
@@ -218,7 +218,7 @@ class TabStorage implements TokenStorage {
   #askPeers(): Promise<void> {
     return new Promise<void>((resolve) => {
       const question = `${Math.random()}`;
-      const awaited = new Set(this.#peers);
+      const pendingPeers = new Set(this.#peers);
       const end = () => {
         cancel();
         this.#questions.delete(question);
@@ -226,24 +226,24 @@ class TabStorage implements TokenStorage {
       };
       const cancel = afterEvents(answerTimeoutMs, () => {
         // A tab that does not answer is probably closed. If it is not, its next message adds it again.
-        for (const peer of awaited) this.#peers.delete(peer);
+        for (const peer of pendingPeers) this.#peers.delete(peer);
         end();
       });
       this.#questions.set(question, (peer) => {
-        awaited.delete(peer);
-        if (awaited.size === 0) end();
+        pendingPeers.delete(peer);
+        if (pendingPeers.size === 0) end();
       });
       this.#send({ asks: question });
     });
   }
 
   #send(about: Pick<Message, 'asks' | 'answers'> = {}): void {
-    attempt(() => this.#channel?.postMessage({ from: this.#tabId, kept: this.#stored, ...about }));
+    attempt(() => this.#channel?.postMessage({ from: this.#tabId, kept: this.#state, ...about }));
   }
 
   #receive(message: Message | null | undefined): void {
     // The message can come from another version of the page, or from a script with the same channel name.
-    if (!isStored(message?.kept)) return;
+    if (!isStoredState(message?.kept)) return;
     const { from: peer, kept: stored, asks, answers = '' } = message;
     this.#peers.add(peer);
     if (this.#adopt(stored)) {
@@ -257,34 +257,34 @@ class TabStorage implements TokenStorage {
   /** Reads the state in the area. A shared area such as localStorage can be ahead of the channel. */
   #load(): void {
     const stored: unknown = attempt(() => JSON.parse(this.#area?.getItem(this.#name) ?? '') as unknown);
-    if (isStored(stored) && this.#adopt(stored)) this.#notify();
+    if (isStoredState(stored) && this.#adopt(stored)) this.#notify();
   }
 
   #save(): void {
-    attempt(() => this.#area?.setItem(this.#name, JSON.stringify(this.#stored)));
+    attempt(() => this.#area?.setItem(this.#name, JSON.stringify(this.#state)));
   }
 
   /** Takes over a newer state. If the times are equal, the tokens are compared, so that all tabs choose the same state. */
-  #adopt(stored: Stored): boolean {
-    const current = this.#stored;
+  #adopt(stored: StoredState): boolean {
+    const current = this.#state;
     const isNewer =
       stored.at > current.at ||
       (stored.at === current.at && (stored.tokens?.authToken ?? '') > (current.tokens?.authToken ?? ''));
     if (isNewer) {
-      this.#stored = stored;
+      this.#state = stored;
       this.#updatePresence();
     }
     return isNewer;
   }
 
   #notify(): void {
-    const { tokens, hasEnded } = this.#stored;
+    const { tokens, hasEnded } = this.#state;
     for (const listener of [...this.#listeners]) listener(tokens, hasEnded === true);
   }
 }
 
-function isStored(value: unknown): value is Stored {
-  const { at, tokens } = (value ?? {}) as Partial<Stored>;
+function isStoredState(value: unknown): value is StoredState {
+  const { at, tokens } = (value ?? {}) as Partial<StoredState>;
   if (!Number.isSafeInteger(at) || tokens === undefined) return Number.isSafeInteger(at);
   const { authToken, refreshToken, expiresAt, lifetimeSeconds } = (tokens ?? {}) as Partial<Tokens>;
   const hasTokens = typeof authToken === 'string' && typeof refreshToken === 'string';

@@ -1,4 +1,4 @@
-/** Tests subscriptions against a scripted server: when they reconnect, when not, and where they continue. */
+/** Tests whether subscriptions reconnect, and at which cursor they continue. The server is scripted. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ interface Frame {
 type Script = (socket: WebSocket, frame: Frame) => void;
 
 /** Acknowledges connections and passes all other frames to the script of the connection. The last script repeats. */
-async function serve(context: TestContext, ...scripts: readonly Script[]) {
+async function startScriptedServer(context: TestContext, ...scripts: readonly Script[]) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const frames: (Frame & { connection: number })[] = [];
@@ -71,11 +71,11 @@ const sendValue = (socket: WebSocket, id: string, value: unknown) =>
 const sendOnSubscribe: Script = (socket, { type, id }) =>
   type === 'subscribe' && sendValue(socket, id, id.length);
 const onSubscribe =
-  (act: (socket: WebSocket) => void): Script =>
+  (respond: (socket: WebSocket) => void): Script =>
   (socket, { type }) =>
-    type === 'subscribe' && act(socket);
+    type === 'subscribe' && respond(socket);
 
-describe('client socket', { timeout: 30_000 }, () => {
+describe('the client socket', { timeout: 30_000 }, () => {
   for (const code of [1001, 1005, 1006, 1011, 1012, 1013, 4408, 4500]) {
     test(`reconnects after close code ${code}`, async (context) => {
       const close = onSubscribe((socket) => {
@@ -83,7 +83,7 @@ describe('client socket', { timeout: 30_000 }, () => {
         else if (code === 1005) socket.close();
         else socket.close(code, 'Because.');
       });
-      const { client, connections } = await serve(context, close, sendOnSubscribe);
+      const { client, connections } = await startScriptedServer(context, close, sendOnSubscribe);
       const results = client.subscribe('subscription{a}');
       assert.ok((await results.next()).value);
       assert.equal(connections(), 2);
@@ -92,7 +92,7 @@ describe('client socket', { timeout: 30_000 }, () => {
 
   for (const code of [1009, 4400, 4406]) {
     test(`does not reconnect after close code ${code}, which a retry cannot fix`, async (context) => {
-      const { client, connections } = await serve(
+      const { client, connections } = await startScriptedServer(
         context,
         onSubscribe((socket) => socket.close(code, 'Because.')),
       );
@@ -106,7 +106,7 @@ describe('client socket', { timeout: 30_000 }, () => {
   }
 
   test('reconnects after an invalid frame', async (context) => {
-    const { client, connections } = await serve(
+    const { client, connections } = await startScriptedServer(
       context,
       onSubscribe((socket) => socket.send('<html>')),
       sendOnSubscribe,
@@ -116,7 +116,7 @@ describe('client socket', { timeout: 30_000 }, () => {
   });
 
   test('answers a ping without a token', async (context) => {
-    const { client, frames } = await serve(context, (socket, { type }) => {
+    const { client, frames } = await startScriptedServer(context, (socket, { type }) => {
       if (type === 'subscribe') send(socket, { type: 'ping', payload: { reason: 'HELLO' } });
       else if (type === 'pong') send(socket, { type: 'complete', id: frames.at(-2)!.id });
     });
@@ -128,10 +128,13 @@ describe('client socket', { timeout: 30_000 }, () => {
   });
 
   test('sends the new token when another tab has refreshed it', async (context) => {
-    const { client, frames, replaceTokens } = await serve(context, (socket, { type, payload }) => {
-      if (type === 'subscribe') replaceTokens('newer');
-      else if (payload?.authorization === 'Bearer newer') sendValue(socket, frames.at(-2)!.id, 1);
-    });
+    const { client, frames, replaceTokens } = await startScriptedServer(
+      context,
+      (socket, { type, payload }) => {
+        if (type === 'subscribe') replaceTokens('newer');
+        else if (payload?.authorization === 'Bearer newer') sendValue(socket, frames.at(-2)!.id, 1);
+      },
+    );
     assert.ok((await client.subscribe('subscription{a}').next()).value);
     assert.deepEqual(
       frames.map(({ type, payload }) => [type, payload?.authorization]),
@@ -143,16 +146,16 @@ describe('client socket', { timeout: 30_000 }, () => {
     );
   });
 
-  test('reconnects with another token after a rejected one, and does not refresh if another tab has', async (context) => {
-    const served = await serve(
+  test('reconnects with the new token of another tab after the server rejects its own', async (context) => {
+    const scriptedServer = await startScriptedServer(
       context,
       onSubscribe((socket) => {
-        served.replaceTokens('newer', { isPublished: false });
+        scriptedServer.replaceTokens('newer', { isPublished: false });
         socket.close(4403, 'INVALID_AUTH_TOKEN');
       }),
       sendOnSubscribe,
     );
-    const { client, frames } = served;
+    const { client, frames } = scriptedServer;
     assert.ok((await client.subscribe('subscription{a}').next()).value);
     assert.equal(
       frames.findLast(({ type }) => type === 'connection_init')!.payload!.authorization,
@@ -160,9 +163,9 @@ describe('client socket', { timeout: 30_000 }, () => {
     );
   });
 
-  test('continues at the cursor of the close reason only for subscriptions that the server had started', async (context) => {
+  test('uses the cursor in the close reason only for subscriptions that the server had started', async (context) => {
     let startedId: string | undefined;
-    const { client, frames } = await serve(
+    const { client, frames } = await startScriptedServer(
       context,
       (socket, { type, id }) => {
         if (type !== 'subscribe') return;
@@ -189,7 +192,7 @@ describe('client socket', { timeout: 30_000 }, () => {
   });
 
   test('stays open for a while after the last subscription', async (context) => {
-    const { client, connections } = await serve(context, sendOnSubscribe);
+    const { client, connections } = await startScriptedServer(context, sendOnSubscribe);
     for (let page = 0; page < 3; page++) {
       for await (const results of client.subscribe('subscription{a}')) {
         assert.ok(results);
@@ -201,7 +204,7 @@ describe('client socket', { timeout: 30_000 }, () => {
 
   test('ends a subscription with the error of its variables function or of an event', async (context) => {
     const errors = [{ message: 'No.', extensions: { code: 'UNAVAILABLE' } }];
-    const { client } = await serve(context, (socket, { type, id }) => {
+    const { client } = await startScriptedServer(context, (socket, { type, id }) => {
       if (type === 'subscribe') send(socket, { type: 'next', id, payload: { data: { a: null }, errors } });
     });
     const mistake = new Error('Mistake.');
@@ -216,7 +219,7 @@ describe('client socket', { timeout: 30_000 }, () => {
   });
 
   test('rejects with NO_WEB_SOCKET where the runtime has no WebSocket', async (context) => {
-    const { client } = await serve(context, sendOnSubscribe);
+    const { client } = await startScriptedServer(context, sendOnSubscribe);
     const { WebSocket: original } = globalThis;
     Reflect.deleteProperty(globalThis, 'WebSocket');
     context.after(() => (globalThis.WebSocket = original));
@@ -231,7 +234,7 @@ describe('client socket', { timeout: 30_000 }, () => {
   });
 
   test('ends the subscription of another library with LOGGED_OUT after a logout', async (context) => {
-    const { client } = await serve(context, sendOnSubscribe);
+    const { client } = await startScriptedServer(context, sendOnSubscribe);
     const { socket } = client;
     const failed = new Promise<unknown>((resolve) => {
       const next = () => void client.logout().catch(() => undefined);
@@ -243,7 +246,7 @@ describe('client socket', { timeout: 30_000 }, () => {
 
   test('reports the state of the connection', async (context) => {
     const close = onSubscribe((socket) => socket.close(1011, 'Because.'));
-    const { client } = await serve(context, close, sendOnSubscribe);
+    const { client } = await startScriptedServer(context, close, sendOnSubscribe);
     assert.equal(client.connectionState, 'idle');
     const states: string[] = [];
     client.onConnection(() => {
@@ -268,9 +271,9 @@ describe('client socket', { timeout: 30_000 }, () => {
     assert.equal(client.connectionState, 'closed');
   });
 
-  test('is idle again after a subscription is aborted before the connection opens, or is rejected', async (context) => {
+  test('is idle again after a subscription is rejected, or aborted before the connection opens', async (context) => {
     const close = onSubscribe((socket) => socket.close(4400, 'Because.'));
-    const { client } = await serve(context, close);
+    const { client } = await startScriptedServer(context, close);
     const controller = new AbortController();
     const aborted = client.subscribe('subscription{a}', {}, { signal: controller.signal });
     assert.equal(client.connectionState, 'connecting');

@@ -44,7 +44,7 @@ export interface Operation {
 interface ActiveSubscription {
   readonly subscription: Subscription<unknown>;
   readonly onGoingAway: SubscribeOptions['onGoingAway'];
-  readonly stopping: AbortController;
+  readonly controller: AbortController;
   unsubscribe?: () => void;
   /** The last socket that delivered an event, so the server has started the subscription there. */
   startedOn?: object | undefined;
@@ -73,18 +73,18 @@ const isTransientCode = (code: number) => code === 4500 || (code > 1001 && code 
 export class GraphSocket {
   readonly connection = new Connection();
   readonly #options: GraphSocketOptions;
-  readonly #active = new Set<ActiveSubscription>();
+  readonly #subscriptions = new Set<ActiveSubscription>();
   readonly #stopListening: () => void;
   #client: SocketClient | undefined;
   /** Whether another library uses the graphql-ws client. */
   #isShared = false;
   /** The open socket, before the server has acknowledged it. */
-  #opened: WebSocket | undefined;
+  #openSocket: WebSocket | undefined;
   /** The acknowledged socket. */
   #socket: WebSocket | undefined;
   #connectedAt = 0;
   /** The subscriptions that were sent over the current socket. */
-  readonly #sent = new Set<ActiveSubscription>();
+  readonly #sentSubscriptions = new Set<ActiveSubscription>();
   #sentToken: string | undefined;
   #rejectedToken: string | undefined;
   #attempts = 0;
@@ -102,7 +102,8 @@ export class GraphSocket {
       // The new user may have other rights.
       else if (type === 'login') this.#client?.terminate();
       else {
-        for (const { subscription } of [...this.#active]) subscription.fail(loggedOutError(type === 'ended'));
+        for (const { subscription } of [...this.#subscriptions])
+          subscription.fail(loggedOutError(type === 'ended'));
         // Otherwise the server would send events to another library's subscriptions until the token expires.
         if (this.#isShared) this.#client?.terminate();
       }
@@ -125,13 +126,13 @@ export class GraphSocket {
     const { signal, onGoingAway } = operation.options ?? {};
     const active: ActiveSubscription = {
       onGoingAway,
-      stopping: new AbortController(),
+      controller: new AbortController(),
       subscription: new Subscription(signal, (mayLinger) => this.#end(active, mayLinger)),
     };
-    this.#active.add(active);
+    this.#subscriptions.add(active);
     if (signal?.aborted) active.subscription.fail(signal.reason);
     else if (this.#isClosed) active.subscription.end();
-    else this.#begin(active, operation).catch((error: unknown) => active.subscription.fail(error));
+    else this.#start(active, operation).catch((error: unknown) => active.subscription.fail(error));
     return active.subscription;
   }
 
@@ -139,7 +140,7 @@ export class GraphSocket {
   close(): void {
     this.connection.set('closed');
     this.#stopListening();
-    for (const { subscription } of [...this.#active]) subscription.end();
+    for (const { subscription } of [...this.#subscriptions]) subscription.end();
     this.#endLinger?.();
     const client = this.#client;
     if (this.#isShared) {
@@ -154,17 +155,17 @@ export class GraphSocket {
     this.#endPause?.();
   }
 
-  async #begin(active: ActiveSubscription, operation: Operation, isRetry = false): Promise<void> {
-    const { subscription, stopping } = active;
+  async #start(active: ActiveSubscription, operation: Operation, isRetry = false): Promise<void> {
+    const { subscription, controller } = active;
     if (this.connection.state === 'idle') this.connection.set('connecting');
     for (let tries = 0; ; tries++) {
       try {
         if (isRetry || tries) {
           if (!this.#socket) this.connection.set('waiting');
-          await wait(backoffMs(this.#attempts++, maxPauseMs), stopping.signal);
+          await wait(backoffMs(this.#attempts++, maxPauseMs), controller.signal);
         }
         // Rejects if there is no session, so that no socket opens. Refreshes an expired token.
-        await this.#options.session.authToken({ signal: stopping.signal });
+        await this.#options.session.authToken({ signal: controller.signal });
         break;
       } catch (error) {
         if (subscription.isOver) return;
@@ -186,7 +187,7 @@ export class GraphSocket {
         const { code } = error as { code?: number };
         if (typeof code !== 'number' || !isTransientCode(code))
           return subscription.fail(subscriptionError(error));
-        this.#begin(active, operation, true).catch((failure: unknown) => subscription.fail(failure));
+        this.#start(active, operation, true).catch((failure: unknown) => subscription.fail(failure));
       },
       complete: () => subscription.end(),
     });
@@ -195,8 +196,8 @@ export class GraphSocket {
 
   /** graphql-ws encodes the payload for each connection, so the getter runs each time the subscription is sent. */
   #payload(active: ActiveSubscription, { document, variables, options }: Operation) {
-    const sending = () => {
-      this.#sent.add(active);
+    const readVariables = () => {
+      this.#sentSubscriptions.add(active);
       try {
         return (typeof variables === 'function' ? (variables as () => unknown)() : variables) as Record<
           string,
@@ -212,16 +213,16 @@ export class GraphSocket {
       query,
       operationName: options?.operationName,
       get variables() {
-        return sending();
+        return readVariables();
       },
     };
   }
 
   #end(active: ActiveSubscription, mayLinger: boolean): void {
-    this.#active.delete(active);
-    active.stopping.abort();
+    this.#subscriptions.delete(active);
+    active.controller.abort();
     const unsubscribe = () => active.unsubscribe?.();
-    if (this.#active.size > 0) return unsubscribe();
+    if (this.#subscriptions.size > 0) return unsubscribe();
     this.#endPause?.();
     if (!this.#socket && !this.#isShared) this.connection.set('idle');
     if (!mayLinger || !this.#socket) return unsubscribe();
@@ -245,7 +246,7 @@ export class GraphSocket {
       this.#cancelDeadline = after(seconds * 1000, () => this.#client?.terminate());
     };
     const onNew = (socket: WebSocket) => {
-      this.#opened = socket;
+      this.#openSocket = socket;
       this.connection.set('connecting');
       deadline(timeoutSeconds);
       // A socket that is closed while it connects emits an error, and some implementations require a listener.
@@ -285,11 +286,11 @@ export class GraphSocket {
           }
         },
         pong: () => this.#cancelDeadline?.(),
-        closed: (event) => this.#onLost(event as { code: number; reason: string }),
+        closed: (event) => this.#handleClose(event as { code: number; reason: string }),
         error: () => {
           // The close event arrives later and must not count for the next socket.
-          if (this.#opened) this.#opened.onclose = null;
-          this.#onLost();
+          if (this.#openSocket) this.#openSocket.onclose = null;
+          this.#handleClose();
         },
       },
     });
@@ -315,21 +316,21 @@ export class GraphSocket {
     }
   }
 
-  #onLost({ code, reason }: { code?: number; reason?: string } = {}): void {
+  #handleClose({ code, reason }: { code?: number; reason?: string } = {}): void {
     this.#cancelDeadline?.();
     if (code === 4403 && !isViewEnd({ reason })) this.#rejectedToken = this.#sentToken;
     if (this.#socket && this.#options.clock.now() - this.#connectedAt >= stableMs) this.#attempts = 0;
     this.#isGoingAway = code === 1001;
-    this.#isClosedEarly = code === 1000 && (this.#active.size > 0 || this.#isShared);
+    this.#isClosedEarly = code === 1000 && (this.#subscriptions.size > 0 || this.#isShared);
     const [, cursor] = /cursor=(\S+)$/.exec(reason ?? '') ?? [];
     // The cursor is valid only for subscriptions that the server had started. Other subscriptions would miss events.
-    const isUnambiguous = this.#sent.size === 1 && !this.#isShared;
-    for (const { onGoingAway, startedOn } of this.#active) {
+    const isUnambiguous = this.#sentSubscriptions.size === 1 && !this.#isShared;
+    for (const { onGoingAway, startedOn } of this.#subscriptions) {
       if (cursor && (isUnambiguous || (startedOn && startedOn === this.#socket))) onGoingAway?.(cursor);
     }
-    this.#sent.clear();
-    this.#socket = this.#opened = undefined;
-    this.connection.set(this.#active.size > 0 ? 'waiting' : 'idle');
+    this.#sentSubscriptions.clear();
+    this.#socket = this.#openSocket = undefined;
+    this.connection.set(this.#subscriptions.size > 0 ? 'waiting' : 'idle');
   }
 
   async #pause(): Promise<void> {

@@ -8,8 +8,8 @@ async function collect(changes: AsyncIterable<number>): Promise<number[]> {
   return all;
 }
 
-describe('change emitter', () => {
-  test('gives every iterator all changes since it started', async () => {
+describe('a change emitter', () => {
+  test('gives each iterator all changes since the start of the iterator', async () => {
     const emitter = new ChangeEmitter<number>();
     const first = emitter[Symbol.asyncIterator]();
     emitter.publish(1);
@@ -39,7 +39,7 @@ describe('change emitter', () => {
     assert.equal((await reads).done, true);
   });
 
-  test('returns queued changes before it throws the error once, and throws it in later iterators', async () => {
+  test('returns queued changes first, and then throws its error once per iterator', async () => {
     const emitter = new ChangeEmitter<number>();
     const iterator = emitter[Symbol.asyncIterator]();
     emitter.publish(1);

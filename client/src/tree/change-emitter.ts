@@ -6,14 +6,14 @@ export class ChangeEmitter<Change> implements AsyncIterable<Change> {
   readonly #listeners = new Set<Listener<Change>>();
   /** Wakes the iterators that wait for a change. */
   readonly #wakeIterators = new Set<() => void>();
-  #ended: { readonly error?: unknown } | undefined;
+  #outcome: { readonly error?: unknown } | undefined;
 
   /** Returns a function that removes the listener. */
   listen(listener: Listener<Change>): () => void {
-    // A wrapper, because the same function can be registered twice.
-    const wrapped = (change: Change) => listener(change);
-    this.#listeners.add(wrapped);
-    return () => void this.#listeners.delete(wrapped);
+    // A new function, because a caller can register the same listener twice.
+    const callListener = (change: Change) => listener(change);
+    this.#listeners.add(callListener);
+    return () => void this.#listeners.delete(callListener);
   }
 
   publish(change: Change): void {
@@ -31,7 +31,7 @@ export class ChangeEmitter<Change> implements AsyncIterable<Change> {
 
   /** Ends the emitter. Iterators return their queued changes first, then throw the error if there is one. */
   end(error?: unknown): void {
-    this.#ended ??= { error };
+    this.#outcome ??= { error };
     for (const wake of this.#wakeIterators) wake();
   }
 
@@ -40,9 +40,9 @@ export class ChangeEmitter<Change> implements AsyncIterable<Change> {
     let pendingReads: (() => void)[] = [];
     let isStopped = false;
     const wake = () => {
-      const woken = pendingReads;
+      const reads = pendingReads;
       pendingReads = [];
-      for (const resume of woken) resume();
+      for (const resume of reads) resume();
     };
     const stopListening = this.listen((change) => {
       queue.push(change);
@@ -57,11 +57,11 @@ export class ChangeEmitter<Change> implements AsyncIterable<Change> {
     };
     this.#wakeIterators.add(wake);
     const next = async (): Promise<IteratorResult<Change>> => {
-      while (queue.length === 0 && !isStopped && !this.#ended) {
+      while (queue.length === 0 && !isStopped && !this.#outcome) {
         await new Promise<void>((resolve) => pendingReads.push(resolve));
       }
       if (queue.length > 0) return { value: queue.shift()!, done: false };
-      const error = isStopped ? undefined : this.#ended?.error;
+      const error = isStopped ? undefined : this.#outcome?.error;
       stop();
       if (error) throw error as Error;
       return { value: undefined, done: true };

@@ -60,13 +60,13 @@ const maxPauseMs = 15_000;
 export class ChangeFollower {
   readonly #options: FollowOptions;
   /** The cursor of the last received change, applied or not. A new connection continues there. */
-  #received: string;
-  #applying = Promise.resolve();
+  #receivedCursor: string;
+  #lastApply = Promise.resolve();
   #attempts = 0;
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    this.#received = options.watched.cursor;
+    this.#receivedCursor = options.watched.cursor;
   }
 
   /** Follows the changes until the signal is aborted. Rejects with a permanent error. */
@@ -74,20 +74,20 @@ export class ChangeFollower {
     const { under, watched, signal } = this.#options;
     while (!signal.aborted) {
       const error: unknown = await this.#subscribe().catch((caught: unknown) => caught);
-      await this.#applying;
+      await this.#lastApply;
       if (signal.aborted) return;
       const isMissing = error instanceof EspalierError && error.code === 'NOT_FOUND';
       if (under && isMissing) await this.#awaitFolder(under);
       else if (error && !isTransient(error)) throw error as Error;
       else await this.#pause(this.#attempts++);
-      this.#received = watched.cursor;
+      this.#receivedCursor = watched.cursor;
     }
   }
 
   async #subscribe(): Promise<void> {
     const { client, under, signal, fail } = this.#options;
-    const variables = () => ({ under, after: this.#received });
-    const onGoingAway = (cursor: string) => void (this.#received = cursor);
+    const variables = () => ({ under, after: this.#receivedCursor });
+    const onGoingAway = (cursor: string) => void (this.#receivedCursor = cursor);
     const options = { signal, onGoingAway };
     for await (const { folderChanges: change } of client.subscribe<ChangeResult, object>(
       changesSubscription,
@@ -95,9 +95,9 @@ export class ChangeFollower {
       options,
     )) {
       this.#attempts = 0;
-      this.#received = change.cursor;
+      this.#receivedCursor = change.cursor;
       // Applying a change can take long, because it may read folders. Each change waits for the previous one.
-      this.#applying = this.#applying.then(() => this.#apply(change)).catch(fail);
+      this.#lastApply = this.#lastApply.then(() => this.#apply(change)).catch(fail);
     }
   }
 

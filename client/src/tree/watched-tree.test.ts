@@ -36,7 +36,7 @@ const node = (id: string, parent: string | null, name = id): Node => ({
   parent: parent === null ? null : { id: parent },
 });
 const refusal = (code: ErrorCode) => new EspalierError(code, code);
-const longMs = 60_000;
+const longPauseMs = 60_000;
 /** Runs all pending callbacks that need no timer. */
 const settle = async () => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate);
@@ -48,7 +48,8 @@ class ScriptedServer {
   cursor = 'read';
   readonly refusals: EspalierError[] = [];
   readonly subscriptions: Subscription[] = [];
-  held: Promise<void> | undefined;
+  /** Delays the responses until it resolves. */
+  pause: Promise<void> | undefined;
   /** Called before each page of a read except the first. */
   beforePage: () => void = () => undefined;
   reads = 0;
@@ -60,12 +61,14 @@ class ScriptedServer {
       const { id = 'top', first, after, lastParent = 'top' } = variables;
       if (after === null) this.reads++;
       else this.beforePage();
-      const refused = this.refusals.shift();
-      if (refused) throw refused;
-      await this.held;
+      const nextRefusal = this.refusals.shift();
+      if (nextRefusal) throw nextRefusal;
+      await this.pause;
       signal.throwIfAborted();
-      const inside = (above: string): Node[] =>
-        this.nodes.filter(({ parent }) => parent?.id === above).flatMap((each) => [each, ...inside(each.id)]);
+      const inside = (ancestor: string): Node[] =>
+        this.nodes
+          .filter(({ parent }) => parent?.id === ancestor)
+          .flatMap((each) => [each, ...inside(each.id)]);
       const [top, last] = [this.#node(id), this.#node(lastParent)];
       const begin = Number(after);
       const page = inside(id).slice(begin, begin + first);
@@ -89,8 +92,8 @@ class ScriptedServer {
   }
 
   #ancestors({ parent }: Node): Node[] {
-    const above = this.#node(parent?.id);
-    return above ? [...this.#ancestors(above), above] : [];
+    const ancestor = this.#node(parent?.id);
+    return ancestor ? [...this.#ancestors(ancestor), ancestor] : [];
   }
 
   setLevel(accessLevel: AccessLevel, ...ids: readonly string[]): void {
@@ -109,7 +112,7 @@ class ScriptedServer {
   }
 }
 
-describe('watched tree', () => {
+describe('a watched tree', () => {
   let server: ScriptedServer;
 
   beforeEach(() => {
@@ -127,11 +130,11 @@ describe('watched tree', () => {
     return { watched, changes, names };
   };
   const wait = async () => {
-    mock.timers.tick(longMs);
+    mock.timers.tick(longPauseMs);
     await settle();
   };
 
-  test('subscribes from the cursor of its read, and publishes a change after it is applied', async () => {
+  test('subscribes from the cursor of its read, and publishes each change after applying it', async () => {
     const { watched, changes, names } = await watch();
     assert.deepEqual(server.last.variables(), { under: undefined, after: 'read' });
     server.nodes[1] = node('a', 'top', 'c');
@@ -151,7 +154,7 @@ describe('watched tree', () => {
   test('applies later changes only after a change that needs a read', async () => {
     const { watched, changes, names } = await watch();
     let release = () => undefined as void;
-    server.held = new Promise((resolve) => (release = resolve));
+    server.pause = new Promise((resolve) => (release = resolve));
     server.nodes.push(node('c', 'top'), node('d', 'c'));
     server.publish('CREATE', 'c', 'one');
     server.publish('DELETE', 'a', 'two');
@@ -164,7 +167,7 @@ describe('watched tree', () => {
     assert.deepEqual([names(), watched.cursor, watched.path('d')], [['b', 'c'], 'two', '/c/d']);
   });
 
-  test('reads a subtree again if an ancestor had another level during the read, even if the old level is restored', async () => {
+  test('reads the subtree of a folder again if its level differed when a descendant was read', async () => {
     const { watched } = await watch();
     server.nodes.push(node('c', 'a'));
     server.setLevel('WRITE', 'a', 'c');
@@ -180,7 +183,7 @@ describe('watched tree', () => {
     assert.equal(server.reads, 3);
   });
 
-  test('reads a subtree again if its own level changed between two pages', async () => {
+  test('reads a subtree again if its access level changed between two pages', async () => {
     const { watched } = await watch({ pageSize: 1 });
     server.nodes.push(node('c', 'a'), node('d', 'a'), node('e', 'd'));
     server.beforePage = () => {
@@ -228,7 +231,7 @@ describe('watched tree', () => {
     assert.equal(server.reads, 3);
   });
 
-  test('subscribes again after the last change when a subscription ends or the server is unreachable', async () => {
+  test('subscribes again from the last change when a subscription ends or the server is unreachable', async () => {
     await watch();
     server.publish('UPDATE', 'a', 'one');
     await settle();
@@ -317,14 +320,14 @@ describe('watched tree', () => {
     });
   }
 
-  test('ends all iterators when the tree, the signal or the client closes it', async () => {
-    for (const close of ['itself', 'signal', 'client']) {
-      const stopping = new AbortController();
-      const { watched } = await watch({ signal: stopping.signal });
+  test('ends all iterators on close(), on an abort of the signal, and when the client closes', async () => {
+    for (const cause of ['close()', 'signal', 'client']) {
+      const controller = new AbortController();
+      const { watched } = await watch({ signal: controller.signal });
       const iterators = [watched[Symbol.asyncIterator](), watched[Symbol.asyncIterator]()];
       const waiting = iterators.map((each) => each.next());
-      if (close === 'itself') watched.close();
-      else if (close === 'signal') stopping.abort();
+      if (cause === 'close()') watched.close();
+      else if (cause === 'signal') controller.abort();
       else server.closing.abort();
       for (const next of await Promise.all(waiting)) assert.equal(next.done, true);
       await watched.closed;
@@ -346,14 +349,14 @@ describe('watched tree', () => {
     assert.equal(server.subscriptions.length, 1);
   });
 
-  test('rejects with the reason of a signal that is aborted during the read', async () => {
-    const stopping = new AbortController();
+  test('rejects with the reason of its signal if the signal is aborted during the read', async () => {
+    const controller = new AbortController();
     let release = () => undefined as void;
-    server.held = new Promise((resolve) => (release = resolve));
-    const watching = watchTree(server.client, { signal: stopping.signal });
-    stopping.abort(new Error('given up'));
+    server.pause = new Promise((resolve) => (release = resolve));
+    const watching = watchTree(server.client, { signal: controller.signal });
+    controller.abort(new Error('given up'));
     release();
     await assert.rejects(watching, /given up/);
-    await assert.rejects(watchTree(server.client, { signal: stopping.signal }), /given up/);
+    await assert.rejects(watchTree(server.client, { signal: controller.signal }), /given up/);
   });
 });

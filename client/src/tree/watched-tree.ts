@@ -59,7 +59,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   const { under, signal } = options;
   signal?.throwIfAborted();
   client.closing?.throwIfAborted();
-  const stopping = new AbortController();
+  const controller = new AbortController();
   const emitter = new ChangeEmitter<TreeChange>();
   let settle: (error?: Error) => void;
   const closed = new Promise<void>((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   // Without this handler, a program that never reads `closed` would end with an unhandled rejection.
   closed.catch(() => undefined);
   const end = (error?: unknown) => {
-    stopping.abort(signal?.reason);
+    controller.abort(signal?.reason);
     signal?.removeEventListener('abort', close);
     client.closing?.removeEventListener('abort', close);
     emitter.end(error);
@@ -78,13 +78,13 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   signal?.addEventListener('abort', close);
   client.closing?.addEventListener('abort', close);
 
-  const readOptions = { pageSize: options.pageSize ?? defaultPageSize, signal: stopping.signal };
+  const readOptions = { pageSize: options.pageSize ?? defaultPageSize, signal: controller.signal };
   const read = (id: string | undefined) => readTree(client, id, readOptions);
   let first;
   try {
     first = await read(under);
     if (!first) throw folderNotFound(under);
-    stopping.signal.throwIfAborted();
+    controller.signal.throwIfAborted();
   } catch (error) {
     end();
     throw error;
@@ -92,7 +92,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
 
   const watched = { cursor: first.cursor, tree: first.tree };
   const publish = (change: TreeChange) => emitter.publish(change);
-  const { signal: stopSignal } = stopping;
+  const { signal: stopSignal } = controller;
   new ChangeFollower({ client, under, watched, read, publish, fail: end, signal: stopSignal })
     .run()
     .catch(end);
