@@ -77,16 +77,16 @@ describe('examples/browser/index.html on SQLite', () => {
   });
 
   test('refreshes early and extends its socket with the new token', async () => {
-    const opened = page.waitForEvent('websocket');
+    const socketOpened = page.waitForEvent('websocket');
     await logIn();
     await page.getByText('Live').waitFor();
     const refreshed = waitForResponse('/login/refresh', 200);
-    const prolonged = (await opened).waitForEvent('framereceived', ({ payload }) =>
+    const acknowledged = (await socketOpened).waitForEvent('framereceived', ({ payload }) =>
       /"pong"/.test(String(payload)),
     );
     tree.server.clock.advanceSeconds(500);
     await page.clock.fastForward(500_000);
-    await Promise.all([refreshed, prolonged]);
+    await Promise.all([refreshed, acknowledged]);
     // The first token has expired, and the socket is still open.
     tree.server.clock.advanceSeconds(200);
     ({ authToken: tree.authToken } = await tree.server.logIn());

@@ -10,9 +10,9 @@ import { launchChromium, newContext } from './chromium.ts';
 import { clientPage } from './client-page.ts';
 import { PageServer } from './page-server.ts';
 
-const expiries = selectLength({ short: 8, long: 20 });
+const expiryCount = selectLength({ short: 8, long: 20 });
 const lifetimeSeconds = 600;
-const callsAtOnce = 5;
+const concurrentCalls = 5;
 
 describe('two tabs on SQLite', () => {
   let browser: Browser;
@@ -61,9 +61,9 @@ describe('two tabs on SQLite', () => {
   const logIn = (page: Page) => page.evaluate(`client.login(${JSON.stringify(administrator)})`);
   const isLoggedIn = (page: Page) => page.evaluate<boolean>('client.isLoggedIn()');
   const query = (page: Page) =>
-    page.evaluate<string[]>(`Promise.all(Array.from({ length: ${callsAtOnce} }, () =>
+    page.evaluate<string[]>(`Promise.all(Array.from({ length: ${concurrentCalls} }, () =>
       client.query('{ folder { name } }').then(({ folder }) => folder.name)))`);
-  const pass = async (seconds: number, tabs: readonly Page[]) => {
+  const advanceSeconds = async (seconds: number, tabs: readonly Page[]) => {
     testbed.clock.advanceSeconds(seconds);
     await Promise.all(tabs.map((tab) => tab.clock.fastForward(seconds * 1000)));
   };
@@ -72,17 +72,17 @@ describe('two tabs on SQLite', () => {
     ['each with its sessionStorage', '{}'],
     ['with one localStorage', '{ area: localStorage }'],
   ] as const) {
-    test(`${area}: refreshes exactly once after each of ${expiries} expiries`, async () => {
+    test(`refresh exactly once after each of ${expiryCount} expiries, ${area}`, async () => {
       const first = await openTab(storage);
       await logIn(first);
       const second = await openTab(storage);
       assert.equal(await isLoggedIn(second), true);
       const tabs = [first, second];
-      for (let round = 1; round <= expiries; round++) {
+      for (let round = 1; round <= expiryCount; round++) {
         // Shortly before, at, or long after the expiry.
-        await pass([lifetimeSeconds - 30, lifetimeSeconds, 2 * lifetimeSeconds][round % 3]!, tabs);
+        await advanceSeconds([lifetimeSeconds - 30, lifetimeSeconds, 2 * lifetimeSeconds][round % 3]!, tabs);
         const answers = await Promise.all(tabs.map(query));
-        assert.deepEqual(answers.flat(), Array(2 * callsAtOnce).fill('Root'));
+        assert.deepEqual(answers.flat(), Array(2 * concurrentCalls).fill('Root'));
         assert.deepEqual(refreshes, Array(round).fill(200));
       }
       const eventLists = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
@@ -106,12 +106,12 @@ describe('two tabs on SQLite', () => {
     await logIn(first);
     const second = await openTab('{}');
     await first.close();
-    await pass(lifetimeSeconds, [second]);
-    assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
+    await advanceSeconds(lifetimeSeconds, [second]);
+    assert.deepEqual(await query(second), Array(concurrentCalls).fill('Root'));
     await second.reload();
     await second.evaluate(`import('@espalier/client').then((espalier) => {
       window.client = espalier.createClient({ url: ${JSON.stringify(testbed.url)}, storage: espalier.tabStorage({}) }) })`);
-    assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
+    assert.deepEqual(await query(second), Array(concurrentCalls).fill('Root'));
     assert.deepEqual(refreshes, [200]);
   });
 });

@@ -43,13 +43,13 @@ describe('examples/curl/espalier.sh on SQLite', () => {
         '/login/refresh 200',
         '/logout 204',
       ]);
-      assert.deepEqual(relay.exposed, []);
+      assert.deepEqual(relay.exposedSecrets, []);
       assert.deepEqual(remainingFiles, []);
     });
 
     test('refreshes when a response says that the token has expired, and repeats the request', async () => {
       await tree.create('Garden');
-      relay.before = (path, { length }) => {
+      relay.beforeRequest = (path, { length }) => {
         if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
       };
       const { code, output } = await run();
@@ -66,7 +66,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     test('prints one line for each failure and leaves no files', async (context) => {
       const page = await PageServer.start(filesIn(join(examples, 'browser')));
       context.after(() => page.stop());
-      for (const [ending, expected] of [
+      for (const [resultPromise, expected] of [
         [
           run('walnut cabin wrong'),
           /^espalier\.sh: \/login returned 401: The user name or the password is wrong/,
@@ -79,7 +79,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
         [run(undefined, 'http://127.0.0.1:9'), /^espalier\.sh: Cannot reach http:\/\/127\.0\.0\.1:9: curl: /],
         [run(''), /^espalier\.sh: Set ESPALIER_PASSWORD/],
       ] as const) {
-        const { code, output, errors, remainingFiles } = await ending;
+        const { code, output, errors, remainingFiles } = await resultPromise;
         assert.match(errors, expected);
         assert.equal(errors.trimEnd().split('\n').length, 1, errors);
         assert.deepEqual({ code, output, remainingFiles }, { code: 1, output: '', remainingFiles: [] });
@@ -87,7 +87,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     });
 
     test('logs out even after a failure', async () => {
-      relay.before = (path) => {
+      relay.beforeRequest = (path) => {
         if (path === '/graphql') tree.server.clock.advanceSeconds(86_400 * 61);
       };
       const { code, errors } = await run();

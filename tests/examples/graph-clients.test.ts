@@ -29,7 +29,7 @@ for (const library of ['apollo', 'urql']) {
 
     test('queries, mutates and follows changes, even after its token has expired', async () => {
       await tree.create('Orchard');
-      relay.before = (path, { length }) => {
+      relay.beforeRequest = (path, { length }) => {
         if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
       };
       const running = start();
@@ -57,19 +57,19 @@ for (const library of ['apollo', 'urql']) {
         const { code, errors } = await running.stop();
         assert.deepEqual({ code, errors }, { code: 0, errors: '' });
         assert.equal(relay.responses.at(-1), '/logout 204');
-        assert.deepEqual(relay.exposed, []);
+        assert.deepEqual(relay.exposedSecrets, []);
       } finally {
         await running.stop('SIGKILL');
       }
     });
 
     test('prints one line for a failure and exits', async () => {
-      const refused = await start(username, 'walnut cabin wrong').ended;
+      const refused = await start(username, 'walnut cabin wrong').result;
       assert.match(refused.errors, /^folders\.ts: The user name or the password is wrong.*\n$/);
       assert.deepEqual([refused.code, refused.output], [1, '']);
 
       const garden = await tree.create('Garden');
-      const taken = await start().ended;
+      const taken = await start().result;
       assert.match(taken.errors, /^folders\.ts: .*The name "Garden" is already in use in that folder.*\n$/);
       assert.equal(taken.code, 1);
       await tree.mutate('deleteFolder', { id: garden });
@@ -79,7 +79,7 @@ for (const library of ['apollo', 'urql']) {
       const running = start('visitor');
       await running.waitForOutput('CREATE /Garden\n');
       await tree.mutate('updateUser', { id, isDisabled: true });
-      const { code, errors } = await running.ended;
+      const { code, errors } = await running.result;
       assert.match(errors, /^folders\.ts: .*The session has ended\. Log in again\.\n$/);
       assert.equal(code, 1);
     });

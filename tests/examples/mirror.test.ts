@@ -123,20 +123,20 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_000 }, () => {
+describe('examples/typescript/mirror.ts after a failure on SQLite', { timeout: 60_000 }, () => {
   let tree: TreeTestbed;
   beforeEach(async () => {
     tree = await TreeTestbed.start(sqlite);
   });
   const command = (file: string, { url = tree.server.url, user = username, path = '/' } = {}) =>
     nodeCommand('typescript/mirror.ts', url, user, path, file);
-  const begin = async (...args: Parameters<typeof command>) => {
+  const startExample = async (...args: Parameters<typeof command>) => {
     const running = new RunningExample(command(...args), { ESPALIER_PASSWORD: password });
     await running.waitForOutput('Mirrors ');
     return running;
   };
 
-  test('print one line and write nothing', async (context) => {
+  test('prints one line and writes nothing', async (context) => {
     context.after(() => tree.stop());
     const page = await PageServer.start(filesIn(join(examples, 'browser')));
     context.after(() => page.stop());
@@ -144,7 +144,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     const unusedUrl = `http://127.0.0.1:${await findFreePort()}`;
     const run = (options: Parameters<typeof command>[1], secret = password) =>
       runExample(command(file, options), { ESPALIER_PASSWORD: secret });
-    for (const [ending, expected, expectedCode] of [
+    for (const [resultPromise, expected, expectedCode] of [
       [run({ url: unusedUrl }), `Cannot connect to ${unusedUrl}: no program listens on the port.`, 1],
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
       [run({ url: 'nonsense' }), 'The url of a client must be the API root', 1],
@@ -158,7 +158,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
       ],
       [runExample(nodeCommand('typescript/mirror.ts', tree.server.url), {}), 'Usage: mirror.ts <url>', 2],
     ] as const) {
-      const { code, output, errors } = await ending;
+      const { code, output, errors } = await resultPromise;
       assert.ok(errors.startsWith(`mirror.ts: ${expected}`), errors);
       assert.equal(errors.trimEnd().split('\n').length, 1, errors);
       assert.deepEqual({ code, output }, { code: expectedCode, output: '' });
@@ -166,34 +166,34 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     assert.ok(!existsSync(file));
   });
 
-  test('end the example when it is logged out, with the last state in the file', async (context) => {
+  test('exits when its session ends, with the last state in the file', async (context) => {
     context.after(() => tree.stop());
     const user = { username: 'visitor', password, isAdministrator: true };
     const { id } = (await tree.mutate<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
     const file = join(folder, 'visitor.json');
-    const running = await begin(file, { user: 'visitor' });
+    const running = await startExample(file, { user: 'visitor' });
     await tree.mutate('updateUser', { id, isDisabled: true });
-    const { code, errors } = await running.ended;
+    const { code, errors } = await running.result;
     assert.equal(errors, 'mirror.ts: The server has ended the session. Start the program again to log in.\n');
     assert.equal(code, 1);
     assert.match(readFileSync(file, 'utf8'), /"name": "Root"/);
   });
 
-  test('end the example when the file cannot be written', async (context) => {
+  test('exits when it cannot write the file', async (context) => {
     context.after(() => tree.stop());
     const target = join(folder, 'place');
     mkdirSync(target);
-    const running = await begin(join(target, 'mirror.json'));
+    const running = await startExample(join(target, 'mirror.json'));
     rmSync(target, { recursive: true });
     await tree.create('Garden');
-    const { code, errors } = await running.ended;
+    const { code, errors } = await running.result;
     assert.match(errors, /^mirror\.ts: ENOENT: no such file or directory.*\n$/);
     assert.equal(code, 1);
   });
 
-  test('do not prevent a stop with Ctrl-C while the server is down', async () => {
+  test('stops on Ctrl-C while the server is down', async () => {
     const file = join(folder, 'away.json');
-    const running = await begin(file);
+    const running = await startExample(file);
     await tree.stop();
     await running.waitForOutput('The connection is lost.');
     const { code, output, errors } = await running.stop();

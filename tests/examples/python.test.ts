@@ -62,11 +62,11 @@ ${lines}`,
       ...Array<string>(3).fill('/graphql 200'),
       '/logout 204',
     ]);
-    assert.deepEqual(relay.exposed, []);
+    assert.deepEqual(relay.exposedSecrets, []);
   });
 
   test('refreshes when a response says that the token has expired, and repeats the request', async () => {
-    relay.before = (path, { length }) => {
+    relay.beforeRequest = (path, { length }) => {
       if (path === '/graphql' && length === 1) tree.server.clock.advanceSeconds(601);
     };
     assert.equal((await run()).code, 0);
@@ -114,7 +114,7 @@ attempt("{ folder { name } }")`);
   test('prints one line for each failure', async (context) => {
     const page = await PageServer.start(filesIn(join(examples, 'browser')));
     context.after(() => page.stop());
-    for (const [ending, expected] of [
+    for (const [resultPromise, expected] of [
       [python([program, relay.url], 'walnut cabin wrong'), 'The user name or the password is wrong'],
       [python([program, page.origin]), 'The server returned 404. Is it an Espalier server?'],
       [python([program, `${page.origin}/?`]), `${page.origin}/? is not an Espalier server`],
@@ -122,7 +122,7 @@ attempt("{ folder { name } }")`);
       [python([program, 'nonsense']), 'nonsense is not an Espalier server: unknown url type'],
       [run('/Nowhere'), 'The folder /Nowhere does not exist'],
     ] as const) {
-      const { code, output, errors } = await ending;
+      const { code, output, errors } = await resultPromise;
       assert.ok(errors.startsWith(`espalier_client.py: ${expected}`), errors);
       assert.equal(errors.trimEnd().split('\n').length, 1, errors);
       assert.deepEqual({ code, output }, { code: 1, output: '' });

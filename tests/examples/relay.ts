@@ -14,12 +14,12 @@ export class Relay {
   /** Requests with their statuses in order, for example `/login 200`. */
   readonly responses: string[] = [];
   /** Kinds of secrets found in arguments, for example `password`. */
-  readonly exposed: string[] = [];
+  readonly exposedSecrets: string[] = [];
   /** Called before a request is forwarded, with all earlier responses. */
-  before: (path: string, answered: readonly string[]) => void = () => undefined;
+  beforeRequest: (path: string, responses: readonly string[]) => void = () => undefined;
   readonly #server: Server;
   readonly #target: string;
-  readonly #upgraded = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
 
   static async start(target: string): Promise<Relay> {
     const relay = new Relay(target);
@@ -30,8 +30,8 @@ export class Relay {
 
   private constructor(target: string) {
     this.#target = target;
-    this.#server = createServer((request, response) => void this.#pass(request, response));
-    this.#server.on('upgrade', (request, socket: Socket, head) => this.#passOn(request, socket, head));
+    this.#server = createServer((request, response) => void this.#handleRequest(request, response));
+    this.#server.on('upgrade', (request, socket: Socket, head) => this.#forwardSocket(request, socket, head));
   }
 
   get url(): string {
@@ -41,14 +41,14 @@ export class Relay {
   stop(): void {
     this.#server.close();
     this.#server.closeAllConnections();
-    for (const socket of this.#upgraded) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const { authorization = '', 'content-type': type = '' } = request.headers;
     this.#findExposedSecrets(`${body.toString()} ${authorization}`);
-    this.before(request.url!, this.responses);
+    this.beforeRequest(request.url!, this.responses);
     const headers = { 'content-type': type, ...(authorization && { authorization }) };
     const answer = await fetch(this.#target + request.url!, { method: request.method!, headers, body });
     this.responses.push(`${request.url} ${answer.status}`);
@@ -57,13 +57,13 @@ export class Relay {
   }
 
   /** Forwards a WebSocket in both directions. */
-  #passOn({ url, headers }: IncomingMessage, socket: Socket, head: Buffer): void {
+  #forwardSocket({ url, headers }: IncomingMessage, socket: Socket, head: Buffer): void {
     const { hostname, port } = new URL(this.#target);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
     const target = connect(Number(port), hostname);
     target.write(`GET ${url} HTTP/1.1\r\n${lines.join('')}\r\n`);
     target.write(head);
-    this.#upgraded.add(socket);
+    this.#sockets.add(socket);
     for (const [from, to] of [
       [socket, target],
       [target, socket],
@@ -78,7 +78,7 @@ export class Relay {
       .filter((name) => /^\d+$/.test(name))
       .map((pid) => argumentsOf(pid));
     for (const { kind, value } of findSecrets(sent)) {
-      if (running.some((text) => text.includes(value))) this.exposed.push(kind);
+      if (running.some((text) => text.includes(value))) this.exposedSecrets.push(kind);
     }
   }
 }

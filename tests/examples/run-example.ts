@@ -28,7 +28,7 @@ export interface ExampleResult {
 
 /** A running example, without a terminal. Its output is searched for passwords and tokens. */
 export class RunningExample {
-  readonly ended: Promise<ExampleResult>;
+  readonly result: Promise<ExampleResult>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   #output = '';
   #errors = '';
@@ -42,7 +42,7 @@ export class RunningExample {
     const { stdout, stderr } = this.#child;
     stdout.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
     stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));
-    this.ended = once(this.#child, 'close').then(([code]) => {
+    this.result = once(this.#child, 'close').then(([code]) => {
       recordLog(this.#output + this.#errors);
       const remainingFiles = readdirSync(folder);
       rmSync(folder, { recursive: true });
@@ -53,7 +53,7 @@ export class RunningExample {
   /** Waits until the output contains the text. */
   async waitForOutput(expected: string): Promise<void> {
     while (!this.#output.includes(expected)) {
-      await Promise.race([once(this.#child.stdout, 'data'), this.ended]);
+      await Promise.race([once(this.#child.stdout, 'data'), this.result]);
       const isOver = this.#child.stdout.closed && !this.#output.includes(expected);
       assert.ok(!isOver, `It ended without printing ${expected}:\n${this.#output}${this.#errors}`);
     }
@@ -61,7 +61,7 @@ export class RunningExample {
 
   stop(signal: NodeJS.Signals = 'SIGINT'): Promise<ExampleResult> {
     this.#child.kill(signal);
-    return this.ended;
+    return this.result;
   }
 }
 
@@ -69,5 +69,5 @@ export function runExample(
   command: Command,
   environment: Readonly<Record<string, string>>,
 ): Promise<ExampleResult> {
-  return new RunningExample(command, environment).ended;
+  return new RunningExample(command, environment).result;
 }

@@ -11,7 +11,7 @@ import { Testbed, type TestbedOptions } from '../support/testbed.ts';
 export const tokenSeconds = 600;
 export const warningSeconds = 60;
 
-export const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
+export const expiredClose = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
 export const viewerQuery = { query: '{viewer{user{username} tokenExpiresAt}}' };
 
 export function createFolderRequest(name: string) {
@@ -39,12 +39,12 @@ export class WatchTestbed extends PeopleTestbed {
   }
 
   async writeFolders(count: number): Promise<void> {
-    for (let done = 0; done < count; done++) {
+    for (let created = 0; created < count; created++) {
       await this.mutate('createFolder', { name: `folder ${++this.#folders}` });
     }
   }
 
-  /** Also logs the writer in again, because its token may have expired. */
+  /** Advances the clock, and logs in again, because the token of this testbed may have expired. */
   async advance(seconds: number): Promise<void> {
     this.server.clock.advanceSeconds(seconds);
     ({ authToken: this.authToken } = await this.server.logIn());

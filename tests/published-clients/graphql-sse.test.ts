@@ -10,17 +10,17 @@ import { SubscribingProgram, type Result } from '../live/subscribing-program.ts'
 
 for (const kind of databaseKinds) {
   describe(`graphql-sse on ${kind.name}`, { timeout: 60_000 }, () => {
-    let server: WatchTestbed;
+    let testbed: WatchTestbed;
     let ann: Person;
     before(async () => {
-      server = await WatchTestbed.start(kind);
-      ann = await server.createWatcher();
+      testbed = await WatchTestbed.start(kind);
+      ann = await testbed.createWatcher();
     });
-    after(() => server.stop());
+    after(() => testbed.stop());
 
     const connect = (program: SubscribingProgram, test: TestContext): Client => {
       const client = createClient({
-        url: `${server.server.url}/graphql`,
+        url: `${testbed.server.url}/graphql`,
         headers: async () => ({ authorization: await program.authorization() }),
       });
       test.after(() => client.dispose());
@@ -28,12 +28,12 @@ for (const kind of databaseKinds) {
     };
 
     test('reports an expired token, and misses nothing after it subscribes again from its cursor', async (context) => {
-      const program = await SubscribingProgram.start(server, ann);
+      const program = await SubscribingProgram.start(testbed, ann);
       const client = connect(program, context);
       let subscriptions = 0;
       let isWatching = true;
       context.after(() => (isWatching = false));
-      let ended = Promise.withResolvers<void>();
+      let streamEnd = Promise.withResolvers<void>();
       const watch = async () => {
         while (isWatching) {
           subscriptions++;
@@ -41,19 +41,19 @@ for (const kind of databaseKinds) {
             if (readCode(result) !== 'INVALID_AUTH_TOKEN') program.receive(result);
             else program.markTokenExpired();
           }
-          ended.resolve();
+          streamEnd.resolve();
         }
       };
       watch().catch((error: unknown) => program.fail(error));
-      await server.writeFolders(1);
+      await testbed.writeFolders(1);
       await program.waitForChanges(1);
 
       for (let tokens = 1; tokens <= 3; tokens++) {
-        await server.advance(tokenSeconds);
-        await server.writeFolders(1);
-        await ended.promise;
-        ended = Promise.withResolvers();
-        await server.writeFolders(2);
+        await testbed.advance(tokenSeconds);
+        await testbed.writeFolders(1);
+        await streamEnd.promise;
+        streamEnd = Promise.withResolvers();
+        await testbed.writeFolders(2);
         await program.waitForChanges(1 + tokens * 3);
         assert.equal(subscriptions, tokens + 1);
       }
@@ -61,8 +61,8 @@ for (const kind of databaseKinds) {
     });
 
     test('runs queries and mutations, and reports errors', async (context) => {
-      const client = connect(await SubscribingProgram.start(server, ann), context);
-      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      const client = connect(await SubscribingProgram.start(testbed, ann), context);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: testbed.timeIn(tokenSeconds) };
       assert.deepEqual(await readResult(client, viewerQuery), { data: { viewer } });
       const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
       assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);

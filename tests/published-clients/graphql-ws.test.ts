@@ -7,7 +7,7 @@ import { WebSocket as WsWebSocket } from 'ws';
 import { databaseKinds } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
 import {
-  expired,
+  expiredClose,
   createFolderRequest,
   tokenSeconds,
   warningSeconds,
@@ -22,13 +22,13 @@ const tokenCount = 3;
 for (const kind of databaseKinds) {
   for (const [owner, webSocketImpl] of Object.entries(implementations)) {
     describe(`graphql-ws with the WebSocket of ${owner} on ${kind.name}`, { timeout: 60_000 }, () => {
-      let server: WatchTestbed;
+      let testbed: WatchTestbed;
       let ann: Person;
       before(async () => {
-        server = await WatchTestbed.start(kind);
-        ann = await server.createWatcher();
+        testbed = await WatchTestbed.start(kind);
+        ann = await testbed.createWatcher();
       });
-      after(() => server.stop());
+      after(() => testbed.stop());
 
       const connect = (
         program: SubscribingProgram,
@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
         on: ClientOptions['on'] = {},
       ): Client => {
         const client = createClient({
-          url: server.socketUrl,
+          url: testbed.socketUrl,
           webSocketImpl,
           connectionParams: async () => ({ authorization: await program.authorization() }),
           on,
@@ -46,16 +46,16 @@ for (const kind of databaseKinds) {
       };
 
       test('sends a new token at each warning, and keeps one socket while several tokens expire', async (context) => {
-        const program = await SubscribingProgram.start(server, ann);
+        const program = await SubscribingProgram.start(testbed, ann);
         const warnings: unknown[] = [];
         let connections = 0;
         let socket: { send(frame: string): void };
-        let renewed = Promise.withResolvers<void>();
+        let renewal = Promise.withResolvers<void>();
         const renew = async () => {
           await program.refresh();
           const payload = { authorization: await program.authorization() };
           socket.send(JSON.stringify({ type: 'pong', payload }));
-          renewed.resolve();
+          renewal.resolve();
         };
         const client = connect(program, context, {
           connected: (opened) => {
@@ -65,24 +65,24 @@ for (const kind of databaseKinds) {
           ping: (isReceived, payload) => {
             if (!isReceived) return;
             warnings.push(payload);
-            renew().catch(renewed.reject);
+            renew().catch(renewal.reject);
           },
         });
         watch(client, program);
-        await server.writeFolders(1);
+        await testbed.writeFolders(1);
         await program.waitForChanges(1);
 
         for (let tokens = 1; tokens <= tokenCount; tokens++) {
           // Each token expires long before the warning for the next one.
-          await server.advance(tokenSeconds - warningSeconds);
-          await server.writeFolders(1);
-          await renewed.promise;
-          renewed = Promise.withResolvers();
-          const warning = { reason: 'TOKEN_EXPIRES', expiresAt: server.timeIn(warningSeconds) };
+          await testbed.advance(tokenSeconds - warningSeconds);
+          await testbed.writeFolders(1);
+          await renewal.promise;
+          renewal = Promise.withResolvers();
+          const warning = { reason: 'TOKEN_EXPIRES', expiresAt: testbed.timeIn(warningSeconds) };
           assert.deepEqual(warnings.at(-1), warning);
-          const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+          const viewer = { user: { username: ann.username }, tokenExpiresAt: testbed.timeIn(tokenSeconds) };
           assert.deepEqual(await readResult(client, viewerQuery), { data: { viewer } });
-          await server.writeFolders(2);
+          await testbed.writeFolders(2);
           await program.waitForChanges(1 + tokens * 3);
         }
         assert.equal(warnings.length, tokenCount);
@@ -90,41 +90,41 @@ for (const kind of databaseKinds) {
         await program.assertMissedNothing();
       });
 
-      test('reconnects by itself if it has not renewed the expired token, and misses nothing', async (context) => {
-        const program = await SubscribingProgram.start(server, ann);
-        const closed = Promise.withResolvers<CloseEventLike>();
+      test('reconnects after its token has expired without a renewal, and misses nothing', async (context) => {
+        const program = await SubscribingProgram.start(testbed, ann);
+        const closeEvent = Promise.withResolvers<CloseEventLike>();
         let connections = 0;
         const client = connect(program, context, {
           connected: () => connections++,
           closed: (event) => {
             const { code, reason } = event as CloseEventLike;
-            if (code === expired.code) program.markTokenExpired();
-            closed.resolve({ code, reason });
+            if (code === expiredClose.code) program.markTokenExpired();
+            closeEvent.resolve({ code, reason });
           },
         });
         watch(client, program);
-        await server.writeFolders(2);
+        await testbed.writeFolders(2);
         await program.waitForChanges(2);
 
-        await server.advance(tokenSeconds);
-        await server.writeFolders(1);
-        assert.deepEqual(await closed.promise, expired);
-        await server.writeFolders(2);
+        await testbed.advance(tokenSeconds);
+        await testbed.writeFolders(1);
+        assert.deepEqual(await closeEvent.promise, expiredClose);
+        await testbed.writeFolders(2);
         await program.waitForChanges(5);
-        await server.writeFolders(1);
+        await testbed.writeFolders(1);
         await program.waitForChanges(6);
         assert.equal(connections, 2);
         await program.assertMissedNothing();
       });
 
       test('runs queries and mutations over the socket, and reports errors', async (context) => {
-        const client = connect(await SubscribingProgram.start(server, ann), context);
+        const client = connect(await SubscribingProgram.start(testbed, ann), context);
         const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
         assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);
         const { errors } = await readResult(client, createFolderRequest('orchard'));
         assert.equal(errors?.[0]?.extensions?.['code'], 'CONFLICT');
-        await assert.rejects(readResult(client, { query: '{nothing}' }), (refused: { message: string }[]) =>
-          refused[0]!.message.includes('Cannot query field'),
+        await assert.rejects(readResult(client, { query: '{nothing}' }), (errors: { message: string }[]) =>
+          errors[0]!.message.includes('Cannot query field'),
         );
       });
     });

@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
      * query.
      */
     const createRecorder = () => {
-      const sent: string[] = [];
+      const requests: string[] = [];
       const send: typeof fetch = async (input, init) => {
         const request = new Request(input, init);
         request.headers.set('authorization', `Bearer ${tree.authToken}`);
@@ -49,23 +49,23 @@ for (const kind of databaseKinds) {
           request.method === 'GET'
             ? new URL(request.url).searchParams.has('query')
             : Boolean(((await request.clone().json()) as { query?: string }).query);
-        sent.push(`${request.method} ${hasText ? 'text' : 'hash'}`);
+        requests.push(`${request.method} ${hasText ? 'text' : 'hash'}`);
         return fetch(request);
       };
-      return { sent, send };
+      return { requests, send };
     };
 
     for (const useGETForHashedQueries of [false, true]) {
       const method = useGETForHashedQueries ? 'GET' : 'POST';
       test(`fall back after one hash sent by ${method} with Apollo's link`, async () => {
-        const { sent, send } = createRecorder();
-        const hashing = new PersistedQueryLink({ sha256, useGETForHashedQueries });
-        const http = new HttpLink({ uri: `${tree.server.url}/graphql`, fetch: send });
-        const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashing.concat(http) });
+        const { requests, send } = createRecorder();
+        const hashLink = new PersistedQueryLink({ sha256, useGETForHashedQueries });
+        const httpLink = new HttpLink({ uri: `${tree.server.url}/graphql`, fetch: send });
+        const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashLink.concat(httpLink) });
 
         const first = await apollo.query({ query: gql(rootName) });
         assert.deepEqual(first.data, { folder: { __typename: 'Folder', name: 'Root' } });
-        assert.deepEqual(sent, [`${method} hash`, 'POST text']);
+        assert.deepEqual(requests, [`${method} hash`, 'POST text']);
 
         const created = await apollo.mutate({
           mutation: gql(createFolderMutation),
@@ -73,11 +73,11 @@ for (const kind of databaseKinds) {
         });
         assert.equal(created.error, undefined);
         await apollo.query({ query: gql('{ viewer { user { username } } }') });
-        assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
+        assert.deepEqual(requests.slice(2), ['POST text', 'POST text']);
       });
 
       test(`fall back after one hash sent by ${method} with urql's exchange`, async () => {
-        const { sent, send } = createRecorder();
+        const { requests, send } = createRecorder();
         const urql = new Client({
           url: `${tree.server.url}/graphql`,
           fetch: send,
@@ -95,13 +95,13 @@ for (const kind of databaseKinds) {
         const first = await urql.query(rootName, {}).toPromise();
         assert.equal(first.error, undefined);
         assert.deepEqual(first.data, { folder: { name: 'Root' } });
-        assert.equal(sent[0], `${method} hash`);
-        assert.match(sent[1]!, / text$/);
+        assert.equal(requests[0], `${method} hash`);
+        assert.match(requests[1]!, / text$/);
 
         const created = await urql.mutation(createFolderMutation, { name: `U ${method}` }).toPromise();
         assert.equal(created.error, undefined);
         await urql.query('{ viewer { user { username } } }', {}).toPromise();
-        assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
+        assert.deepEqual(requests.slice(2), ['POST text', 'POST text']);
       });
     }
 
@@ -116,7 +116,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(received, ['error', 'next']);
     });
 
-    test('answer a hash without a text with an error of the query, on every transport', async () => {
+    test('fail with an error of the query after a hash without a text, on every transport', async () => {
       const headers = { authorization: `Bearer ${tree.authToken}`, 'content-type': 'application/json' };
       const extensions = { persistedQuery };
       const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });
@@ -166,14 +166,14 @@ for (const kind of databaseKinds) {
 /** Returns the types of the operation messages that the socket received, and the first result of urql. */
 async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after: string) {
   const received: string[] = [];
-  const subscribed = Promise.withResolvers<void>();
+  const hashRejection = Promise.withResolvers<void>();
   const socket = createClient({
     url: `${tree.server.url.replace(/^http/, 'ws')}/graphql`,
     connectionParams: { authorization: `Bearer ${tree.authToken}` },
     on: {
       message: ({ type }) => {
         if (type === MessageType.Next || type === MessageType.Error) received.push(type);
-        if (type === MessageType.Error) subscribed.resolve();
+        if (type === MessageType.Error) hashRejection.resolve();
       },
     },
   });
@@ -193,6 +193,6 @@ async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after:
     subscription.unsubscribe();
     await socket.dispose();
   });
-  await subscribed.promise;
+  await hashRejection.promise;
   return { received, result: first.promise };
 }

@@ -48,8 +48,8 @@ const documents = {
 type Documents = Readonly<Record<keyof typeof documents, GraphQLTaggedNode>>;
 
 const folder = mkdtempSync(join(tmpdir(), 'espalier-relay-'));
-let compiled: Documents;
-before(async () => (compiled = await compile()));
+let artifacts: Documents;
+before(async () => (artifacts = await compile()));
 after(() => rmSync(folder, { recursive: true }));
 
 for (const kind of databaseKinds) {
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     before(async () => (tree = await TreeTestbed.start(kind)));
     after(() => tree.stop());
 
-    test('still reads node(id) after an event of folderChanges', async (context) => {
+    test('still reads `node(id)` after an event of `folderChanges`', async (context) => {
       const environment = connect(tree, context);
       const { cursor } = await tree.query<{ cursor: string }>('{cursor}');
       const id = await tree.create('Orchard');
@@ -66,31 +66,31 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await received.next(), {
         folderChanges: { kind: 'CREATE', folder: { name: 'Orchard', version: 1 } },
       });
-      await read(environment, compiled.FoldersNodeQuery, { id });
-      assert.deepEqual(cached(environment, id), { node: { name: 'Orchard', version: 1 } });
+      await read(environment, artifacts.FoldersNodeQuery, { id });
+      assert.deepEqual(readCached(environment, id), { node: { name: 'Orchard', version: 1 } });
 
       await tree.mutate('updateFolder', { id, name: 'Meadow' });
       assert.deepEqual(await received.next(), {
         folderChanges: { kind: 'UPDATE', folder: { name: 'Meadow', version: 2 } },
       });
-      assert.deepEqual(cached(environment, id), { node: { name: 'Meadow', version: 2 } });
+      assert.deepEqual(readCached(environment, id), { node: { name: 'Meadow', version: 2 } });
 
-      await read(environment, compiled.FoldersChangesQuery, { after: cursor });
-      assert.deepEqual(cached(environment, id), { node: { name: 'Meadow', version: 2 } });
+      await read(environment, artifacts.FoldersChangesQuery, { after: cursor });
+      assert.deepEqual(readCached(environment, id), { node: { name: 'Meadow', version: 2 } });
     });
 
-    test('still reads node(id) after a deletion, and with the trash in its store', async (context) => {
+    test('still reads `node(id)` after a deletion, even with the trash in its store', async (context) => {
       const environment = connect(tree, context);
       const id = await tree.create('Shed');
-      await read(environment, compiled.FoldersNodeQuery, { id });
-      await mutate(environment, compiled.FoldersDeleteMutation, { input: { id } });
+      await read(environment, artifacts.FoldersNodeQuery, { id });
+      await mutate(environment, artifacts.FoldersDeleteMutation, { input: { id } });
       const expected = { node: { name: 'Shed', version: 1 } };
-      assert.deepEqual(cached(environment, id), expected);
-      await read(environment, compiled.FoldersTrashQuery, {});
-      assert.deepEqual(cached(environment, id), expected);
+      assert.deepEqual(readCached(environment, id), expected);
+      await read(environment, artifacts.FoldersTrashQuery, {});
+      assert.deepEqual(readCached(environment, id), expected);
       await tree.mutate('restoreFolder', { id, name: 'Barn' });
-      await read(environment, compiled.FoldersNodeQuery, { id });
-      assert.deepEqual(cached(environment, id), { node: { name: 'Barn', version: 3 } });
+      await read(environment, artifacts.FoldersNodeQuery, { id });
+      assert.deepEqual(readCached(environment, id), { node: { name: 'Barn', version: 3 } });
     });
   });
 
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
     let wake: () => void = () => undefined;
     let failure: Error | undefined;
     requestSubscription(environment, {
-      subscription: compiled.FoldersChangesSubscription,
+      subscription: artifacts.FoldersChangesSubscription,
       variables,
       onNext: (event) => {
         events.push(event);
@@ -122,8 +122,8 @@ for (const kind of databaseKinds) {
   }
 
   /** Returns the folder from the store, without a request. */
-  function cached(environment: Environment, id: string): unknown {
-    const operation = createOperationDescriptor(getRequest(compiled.FoldersNodeQuery), { id });
+  function readCached(environment: Environment, id: string): unknown {
+    const operation = createOperationDescriptor(getRequest(artifacts.FoldersNodeQuery), { id });
     return environment.lookup(operation.fragment).data;
   }
 }

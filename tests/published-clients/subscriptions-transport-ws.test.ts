@@ -33,49 +33,49 @@ class ErrorIgnoringSocket extends WebSocket {
 
 for (const kind of databaseKinds) {
   describe(`subscriptions-transport-ws on ${kind.name}`, { timeout: 60_000 }, () => {
-    let server: WatchTestbed;
+    let testbed: WatchTestbed;
     let ann: Person;
     before(async () => {
-      server = await WatchTestbed.start(kind);
-      ann = await server.createWatcher();
+      testbed = await WatchTestbed.start(kind);
+      ann = await testbed.createWatcher();
     });
-    after(() => server.stop());
+    after(() => testbed.stop());
 
     const connect = (program: SubscribingProgram, test: TestContext, more: ClientOptions = {}) => {
       const connectionParams = async () => ({ authorization: await program.authorization() });
       const options = { reconnect: true, connectionParams, ...more };
-      const client = new SubscriptionClient(server.socketUrl, options, ErrorIgnoringSocket);
+      const client = new SubscriptionClient(testbed.socketUrl, options, ErrorIgnoringSocket);
       test.after(() => client.close());
       return client;
     };
 
     test('reconnects after each token expiry, and misses nothing', async (context) => {
-      const program = await SubscribingProgram.start(server, ann);
+      const program = await SubscribingProgram.start(testbed, ann);
       const rejections: unknown[] = [];
       const client = connect(program, context, {
         connectionCallback: (error) => error && rejections.push(error),
       });
       let reconnections = 0;
       client.onReconnected(() => reconnections++);
-      let disconnected = Promise.withResolvers<void>();
+      let disconnection = Promise.withResolvers<void>();
       client.onDisconnected(() => {
         program.markTokenExpired();
-        disconnected.resolve();
+        disconnection.resolve();
       });
       client.request(program.subscription).subscribe({
         next: (result) => program.receive(result),
         error: (error) => program.fail(error),
         complete: () => program.fail(new Error('The subscription ended.')),
       });
-      await server.writeFolders(1);
+      await testbed.writeFolders(1);
       await program.waitForChanges(1);
 
       for (let tokens = 1; tokens <= 3; tokens++) {
-        await server.advance(tokenSeconds);
-        await server.writeFolders(1);
-        await disconnected.promise;
-        disconnected = Promise.withResolvers();
-        await server.writeFolders(2);
+        await testbed.advance(tokenSeconds);
+        await testbed.writeFolders(1);
+        await disconnection.promise;
+        disconnection = Promise.withResolvers();
+        await testbed.writeFolders(2);
         await program.waitForChanges(1 + tokens * 3);
         assert.equal(reconnections, tokens);
         assert.equal(rejections.length, tokens);
@@ -85,25 +85,25 @@ for (const kind of databaseKinds) {
     });
 
     test('reports an expired token when it does not reconnect, and leaves the subscription open', async (context) => {
-      const program = await SubscribingProgram.start(server, ann);
-      const rejected = Promise.withResolvers<unknown>();
-      const disconnected = Promise.withResolvers<void>();
+      const program = await SubscribingProgram.start(testbed, ann);
+      const rejection = Promise.withResolvers<unknown>();
+      const disconnection = Promise.withResolvers<void>();
       const client = connect(program, context, {
         reconnect: false,
-        connectionCallback: (error) => error && rejected.resolve(error),
+        connectionCallback: (error) => error && rejection.resolve(error),
       });
-      client.onDisconnected(() => disconnected.resolve());
+      client.onDisconnected(() => disconnection.resolve());
       let hasEnded = false;
       const end = () => (hasEnded = true);
       client
         .request(program.subscription)
         .subscribe({ next: (result) => program.receive(result), error: end, complete: end });
-      await server.writeFolders(1);
+      await testbed.writeFolders(1);
       await program.waitForChanges(1);
-      await server.advance(tokenSeconds);
-      await disconnected.promise;
-      rejected.resolve('no connection_error before the close');
-      assertTokenExpired(await rejected.promise);
+      await testbed.advance(tokenSeconds);
+      await disconnection.promise;
+      rejection.resolve('no connection_error before the close');
+      assertTokenExpired(await rejection.promise);
       assert.equal(
         hasEnded,
         false,
@@ -112,9 +112,9 @@ for (const kind of databaseKinds) {
     });
 
     test('runs queries and mutations over the socket, and reports errors', async (context) => {
-      const client = connect(await SubscribingProgram.start(server, ann), context);
+      const client = connect(await SubscribingProgram.start(testbed, ann), context);
       const { data } = await readResult(client, viewerQuery);
-      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: testbed.timeIn(tokenSeconds) };
       assert.deepEqual(data, { viewer });
       const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
       assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);
@@ -126,19 +126,19 @@ for (const kind of databaseKinds) {
     });
 
     test('reports an expired token when it connects, and connects with a fresh one', async (context) => {
-      const program = await SubscribingProgram.start(server, ann);
-      await server.advance(tokenSeconds);
-      const refused = Promise.withResolvers<unknown>();
+      const program = await SubscribingProgram.start(testbed, ann);
+      await testbed.advance(tokenSeconds);
+      const rejection = Promise.withResolvers<unknown>();
       const client = connect(program, context, {
         connectionCallback: (error) => {
           if (!error) return;
           program.markTokenExpired();
-          refused.resolve(error);
+          rejection.resolve(error);
         },
       });
       const response = readResult(client, viewerQuery);
-      assertTokenExpired(await refused.promise);
-      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      assertTokenExpired(await rejection.promise);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: testbed.timeIn(tokenSeconds) };
       assert.deepEqual(await response, { data: { viewer } });
     });
   });

@@ -67,7 +67,7 @@ describe('authorizedFetch()', () => {
     assert.deepEqual(sent, [one, one, one, { url, authorization: 'Bearer token 0', body: '' }]);
   });
 
-  test('never sends the token to otherReason address', async () => {
+  test('never sends the token to another address', async () => {
     const { client, send, sent } = createScriptedClient();
     const elsewhere = [
       'http://example.com/espalier/graphql',
@@ -87,9 +87,9 @@ describe('authorizedFetch()', () => {
     assert.deepEqual(new Set(sent.map(({ authorization }) => authorization)), new Set([null]));
   });
 
-  test('sends the whole request again with a new token when the token has refusedTokens', async () => {
+  test('sends the whole request again with a new token when the token has expired', async () => {
     const { client, send, sent, refusedTokens } = createScriptedClient([
-      unauthorized({ 'token-refusedTokens': 'true' }),
+      unauthorized({ 'token-expired': 'true' }),
     ]);
     const response = await authorizedFetch(client, send)(`${url}/graphql`, {
       method: 'POST',
@@ -106,18 +106,18 @@ describe('authorizedFetch()', () => {
     );
   });
 
-  test('returns a 401 if it has otherReason reason, or if a new token also gets one', async () => {
+  test('returns a 401 that a new token does not fix', async () => {
     const otherReason = createScriptedClient([unauthorized()]);
     assert.equal((await authorizedFetch(otherReason.client, otherReason.send)(url)).status, 401);
     assert.equal(otherReason.sent.length, 1);
-    const expiry = unauthorized({ 'token-refusedTokens': 'true' });
+    const expiry = unauthorized({ 'token-expired': 'true' });
     const secondRefusal = createScriptedClient([expiry, expiry, expiry]);
     assert.equal((await authorizedFetch(secondRefusal.client, secondRefusal.send)(url)).status, 401);
     assert.equal(secondRefusal.sent.length, 2);
   });
 
   test('rejects when the session has ended, whatever reason the response gives', async () => {
-    for (const headers of [undefined, { 'token-refusedTokens': 'true' }]) {
+    for (const headers of [undefined, { 'token-expired': 'true' }]) {
       const { client, send, sent } = createScriptedClient([unauthorized(headers)]);
       const sessionEnded = new EspalierError('LOGGED_OUT', 'The session has ended. Log in again.');
       const authToken: Client['authToken'] = ({ refused: token } = {}) =>

@@ -38,7 +38,7 @@ export function formatFolders(format: FileFormat, folders: readonly PathToImport
 }
 
 const textFields = ['title', 'icon', 'description'] as const;
-/** Fields in the JSON output of CLI commands that are not imported, because new folders get their pathFields values. */
+/** Fields in the JSON output of CLI commands that are not imported, because new folders get their own values. */
 const ignoredFields: ReadonlySet<string> = new Set([
   'id',
   'parentId',
@@ -142,8 +142,7 @@ function checkColumns(columns: readonly string[]): void {
     );
   }
   const duplicate = columns.find((name, index) => columns.indexOf(name) !== index);
-  if (duplicate !== undefined)
-    throw new FileError(`The column ${escapeControls(duplicate)} appears duplicate.`);
+  if (duplicate !== undefined) throw new FileError(`The column ${escapeControls(duplicate)} appears twice.`);
 }
 
 /** An empty cell means no value. */

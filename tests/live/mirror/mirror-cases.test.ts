@@ -1,4 +1,7 @@
-/** Regression tests: cases in which a mirror once differed from a fresh read, or received too much. */
+/**
+ * Regression tests: cases in which a mirror (a client with a copy of the tree) once differed from a fresh read, or received
+ * too much. A passage is a folder that a user sees only because it leads to a readable folder.
+ */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -78,7 +81,7 @@ for (const kind of databaseKinds) {
       return watcher.received.map(({ kind: name, folderId }) => [name, folderId]);
     };
 
-    test('receives nothing about a hidden folder that is deleted or restored, alone or with an ancestor', async () => {
+    test('receives nothing when a hidden folder is deleted or restored, alone or with an ancestor', async () => {
       const top = await create('top');
       const middle = await create('middle', top);
       const hidden = await create('hidden', middle);
@@ -110,7 +113,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('receives DELETE and CREATE for a watched folder that was hidden for a while, whether connected or not', async () => {
+    test('receives DELETE and CREATE for a watched folder that was hidden temporarily, even after a reconnect', async () => {
       const [top, hidden] = [await create('top'), await create('hidden')];
       const under = await create('under', top);
       const inside = await create('inside', under);
@@ -153,7 +156,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('receives an UPDATE when a move of an ancestor changes the access level of the watched folder', async () => {
+    test('receives an UPDATE when a moved ancestor changes the access level of the watched folder', async () => {
       const [read, write, passage] = [await create('read'), await create('write'), await create('passage')];
       const top = await create('top', read);
       const under = await create('under', top);
@@ -178,7 +181,7 @@ for (const kind of databaseKinds) {
       const mirror = await watch(await createPerson({ [granted]: 'READ' }), { under, pace: 'slow' });
       await run('updateFolder', { id: granted, title: 'one' });
       await testbed.awaitFeed();
-      await mirror.ready();
+      await mirror.waitUntilReady();
       await run('updateFolder', { id: granted, title: 'two' });
       await remove(passage);
       await catchUp(mirror);
@@ -193,25 +196,25 @@ for (const kind of databaseKinds) {
       }
       const userId = await createPerson({});
       const membership = { groupId: group.id, userIds: [userId] };
-      const created = new Set(folderIds.map((id) => ['CREATE', id]));
+      const expectedChanges = new Set(folderIds.map((id) => ['CREATE', id]));
       return {
         userId,
         groupId: group.id,
         folderIds,
-        created,
+        expectedChanges,
         join: () => run('addToGroup', membership),
         leave: () => run('removeFromGroup', membership),
       };
     };
 
-    test('receives an earlier change without its folder if the folder has been hidden since', async () => {
-      const { userId, created, join, leave } = await createJoiner();
+    test('receives an earlier change without its folder if the folder was hidden afterwards', async () => {
+      const { userId, expectedChanges, join, leave } = await createJoiner();
       const mirror = await watch(userId, { pace: 'slow' });
       await join();
       await testbed.awaitFeed();
-      await mirror.ready();
+      await mirror.waitUntilReady();
       await leave();
-      assert.deepEqual(new Set((await catchUp(mirror)).slice(0, 2)), created);
+      assert.deepEqual(new Set((await catchUp(mirror)).slice(0, 2)), expectedChanges);
       assert.equal(mirror.received[1]!.folder, null);
     });
 
@@ -240,7 +243,7 @@ for (const kind of databaseKinds) {
       await run('updateFolder', { id: top, title: 'behind it' });
       await testbed.awaitFeed();
       await mirror.take(1);
-      await mirror.ready();
+      await mirror.waitUntilReady();
       await run('grantAccess', { folderId, userId, level: 'NONE' });
       // The mirror applies the move only now, and reads inside the moved folder.
       await mirror.take(0);
@@ -263,20 +266,20 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await catchUp(mirror), [['RESYNC', null]]);
     });
 
-    test('receives an earlier change without its folder if the folder has left the watched folder since', async () => {
+    test('receives an earlier change without its folder if the folder was moved out afterwards', async () => {
       const [under, elsewhere] = [await create('under'), await create('elsewhere')];
       const mirror = await watch(adminId, { under, pace: 'slow' });
       await create('on its way', under);
       await testbed.awaitFeed();
-      await mirror.ready();
-      const gone = await create('gone', under);
-      await move(gone, elsewhere);
+      await mirror.waitUntilReady();
+      const movedOut = await create('moved out', under);
+      await move(movedOut, elsewhere);
       await catchUp(mirror);
       assert.deepEqual(
         mirror.received.slice(1).map(({ kind: name, folderId, folder }) => [name, folderId, folder]),
         [
-          ['CREATE', gone, null],
-          ['DELETE', gone, null],
+          ['CREATE', movedOut, null],
+          ['DELETE', movedOut, null],
         ],
       );
     });
@@ -312,7 +315,7 @@ for (const kind of databaseKinds) {
       const folderId = await create('folder');
       const userId = await createPerson({});
       let reads = 0;
-      const interrupted = <R extends Reader>(reader: R): R => ({
+      const grantOnSecondRead = <R extends Reader>(reader: R): R => ({
         ...reader,
         get: (statement, parameters) => {
           const read = () => reader.get(statement, parameters);
@@ -323,8 +326,8 @@ for (const kind of databaseKinds) {
       const services = (base: GraphOptions): GraphOptions => {
         const database: Database = {
           ...base.database,
-          openSnapshot: () => interrupted(base.database.openSnapshot()),
-          shortSnapshot: (work) => base.database.shortSnapshot((reader) => work(interrupted(reader))),
+          openSnapshot: () => grantOnSecondRead(base.database.openSnapshot()),
+          shortSnapshot: (work) => base.database.shortSnapshot((reader) => work(grantOnSecondRead(reader))),
         };
         return { ...base, database, accessCache: new AccessCache(database) };
       };

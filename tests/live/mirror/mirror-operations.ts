@@ -27,7 +27,7 @@ const minFolders = 20;
 const maxFolders = 70;
 const trashDays = 31;
 
-const table: Readonly<Record<string, OperationKind>> = {
+const operationKinds: Readonly<Record<string, OperationKind>> = {
   create: kind(8, async (world, { by, one }) => {
     if (world.tree.length > maxFolders) return;
     const parentId = pickFolder(world, one).id;
@@ -55,16 +55,16 @@ const table: Readonly<Record<string, OperationKind>> = {
   delete: kind(10, async (world, { by, one }) => {
     const { id } = pickFolder(world, one);
     if (foldersOutside(world, id).length < minFolders) return;
-    const done = await world.run(pickActor(world, by), 'deleteFolder', { id, recursive: true });
-    if (done) world.trash.push(id);
+    const payload = await world.run(pickActor(world, by), 'deleteFolder', { id, recursive: true });
+    if (payload) world.trash.push(id);
   }),
   restore: kind(14, async (world, { by, one, two, three }) => {
     const id = pick(world.trash, one);
     if (!id) return;
     const parentId = three % 2 === 0 ? undefined : pickFolder(world, two).id;
     const name = three % 3 === 0 ? world.newName() : undefined;
-    const done = await world.run(pickActor(world, by), 'restoreFolder', { id, parentId, name });
-    if (done) world.trash.splice(world.trash.indexOf(id), 1);
+    const payload = await world.run(pickActor(world, by), 'restoreFolder', { id, parentId, name });
+    if (payload) world.trash.splice(world.trash.indexOf(id), 1);
   }),
   import: kind(6, async (world, { by, one, two, three }) => {
     if (world.tree.length > maxFolders) return;
@@ -86,10 +86,10 @@ const table: Readonly<Record<string, OperationKind>> = {
     const { id: folderId } = three % 20 === 0 ? pickFolderOrRoot(world, 0) : pickFolder(world, one);
     return world.grant(pickActor(world, by), { folderId, subject: pickSubject(world, two) }, level);
   }),
-  close: kind(8, async (world, { one, two }) => {
+  deny: kind(8, async (world, { one, two }) => {
     const person = pickPerson(world, two);
     const folder = pick(
-      person.seen.filter(({ accessLevel }) => accessLevel !== 'NONE'),
+      person.visibleFolders.filter(({ accessLevel }) => accessLevel !== 'NONE'),
       one,
     );
     if (!folder) return;
@@ -100,8 +100,8 @@ const table: Readonly<Record<string, OperationKind>> = {
     const grant = pick(world.grants, one);
     if (!grant) return;
     const { folderId, subject } = grant;
-    const done = await world.run(pickActor(world, by), 'revokeAccess', { folderId, ...subject });
-    if (done) world.grants.splice(world.grants.indexOf(grant), 1);
+    const payload = await world.run(pickActor(world, by), 'revokeAccess', { folderId, ...subject });
+    if (payload) world.grants.splice(world.grants.indexOf(grant), 1);
   }),
   join: kind(4, (world, { one, two }) =>
     world.run(world.administrator, 'addToGroup', {
@@ -135,19 +135,19 @@ const table: Readonly<Record<string, OperationKind>> = {
     // The server closes the connections of a disabled user in the same way.
     for (const watcher of person.watchers) await (isDisabled ? watcher.disconnect() : watcher.reconnect());
   }),
-  cut: kind(10, async (world, { one }) => {
+  disconnect: kind(10, async (world, { one }) => {
     const open = world.watchers.filter(({ isOpen }) => isOpen);
     await pick(open, one)?.disconnect();
   }),
-  comeBack: kind(10, async (world, { one }) => {
+  reconnect: kind(10, async (world, { one }) => {
     const enabled = world.people.filter(({ isDisabled }) => !isDisabled);
-    const cut = enabled.flatMap(({ watchers }) => watchers).filter(({ isOpen }) => !isOpen);
-    await pick(cut, one)?.reconnect();
+    const disconnected = enabled.flatMap(({ watchers }) => watchers).filter(({ isOpen }) => !isOpen);
+    await pick(disconnected, one)?.reconnect();
   }),
   watchElsewhere: kind(5, async (world, { one, two }) => {
     const { watcher, person, slot } = pickWatcher(world, one);
     // The first two watchers of each person watch the whole tree.
-    if (slot >= 2 && !person.isDisabled) await watcher.open(pick(person.seen, two)?.id);
+    if (slot >= 2 && !person.isDisabled) await watcher.open(pick(person.visibleFolders, two)?.id);
   }),
   take: kind(20, (world, { one, two }) => pickSlowWatcher(world, one).take(1 + (two % 4))),
   catchUp: kind(5, (world, { one }) => pickSlowWatcher(world, one).check()),
@@ -165,7 +165,7 @@ const number = fc.nat(9_999);
 
 export const operations: fc.Arbitrary<Operation> = fc.noBias(
   fc.oneof(
-    ...Object.entries(table).map(([name, { weight }]) => ({
+    ...Object.entries(operationKinds).map(([name, { weight }]) => ({
       weight,
       arbitrary: fc.record({
         kind: fc.constant(name),
@@ -179,7 +179,7 @@ export const operations: fc.Arbitrary<Operation> = fc.noBias(
 );
 
 export async function runOperation(world: MirrorWorld, operation: Operation): Promise<void> {
-  await table[operation.kind]!.run(world, operation);
+  await operationKinds[operation.kind]!.run(world, operation);
 }
 
 function kind(weight: number, run: OperationKind['run']): OperationKind {
@@ -217,9 +217,9 @@ function foldersOutside({ tree }: MirrorWorld, id: string): readonly TreeFolder[
 }
 
 function pickSubject(world: MirrorWorld, index: number): Subject {
-  const who = index % (world.people.length + 1);
-  const groupId = world.groupIds[who];
-  return groupId ? { groupId } : { userId: world.people[who - 1]!.id };
+  const subjectIndex = index % (world.people.length + 1);
+  const groupId = world.groupIds[subjectIndex];
+  return groupId ? { groupId } : { userId: world.people[subjectIndex - 1]!.id };
 }
 
 function pickSlowWatcher({ watchers }: MirrorWorld, index: number): Watcher {

@@ -65,13 +65,13 @@ export async function runOperations(
 export function shrink(
   kind: DatabaseKind,
   operations: Failure,
-  shrinking: ShrinkOptions<Operation>,
+  options: ShrinkOptions<Operation>,
 ): Promise<Failure> {
-  const run = async (left: readonly Operation[]) => {
-    const { failure } = await runOperations(kind, left, { isCheckedOften: true });
+  const run = async (remaining: readonly Operation[]) => {
+    const { failure } = await runOperations(kind, remaining, { isCheckedOften: true });
     return failure && normalizeMessage(failure) === normalizeMessage(operations) ? failure : undefined;
   };
-  return shrinkFailure(operations, { first: operations.operations, run, keepsLast: false }, shrinking);
+  return shrinkFailure(operations, { first: operations.operations, run, keepsLast: false }, options);
 }
 
 export function describeFailure({ operations: executed, error }: Failure): string {

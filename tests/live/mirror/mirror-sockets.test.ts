@@ -1,4 +1,4 @@
-/** Mirrors over real sockets that are cut at random, while several writers change the tree and its rights. */
+/** Mirrors over real sockets that lose their connections at random, while several writers change the tree and its rights. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const writers = 4;
 const writesPerRound = 20;
 const timeoutMs = 20_000;
 
-/** Follows the changes until it is stopped. After a cut it reconnects with its last cursor. */
+/** Follows the changes until it is stopped. After a lost connection, it reconnects with its last cursor. */
 class SocketMirror {
   readonly name: string;
   readonly received: Change[] = [];
@@ -23,12 +23,12 @@ class SocketMirror {
   readonly #connect: () => Promise<SocketClient>;
   #client: SocketClient | undefined;
   #isStopped = false;
-  #running: Promise<void> = Promise.resolve();
+  #loop: Promise<void> = Promise.resolve();
 
   static async start(tree: TreeTestbed, options: MirrorOptions): Promise<SocketMirror> {
     const mirror = new SocketMirror(tree, options);
     await mirror.#mirror.read();
-    mirror.#running = mirror.#run();
+    mirror.#loop = mirror.#run();
     return mirror;
   }
 
@@ -42,18 +42,18 @@ class SocketMirror {
     return this.#mirror.resyncs;
   }
 
-  cut(): void {
+  disconnect(): void {
     this.#client?.socket.terminate();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.cut();
-    await this.#running;
+    this.disconnect();
+    await this.#loop;
   }
 
   /** Waits until the mirror equals a fresh read. */
-  async settle(): Promise<void> {
+  async waitUntilEqual(): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let differences = await this.#mirror.differences(); differences.length > 0;) {
       assert.ok(performance.now() < deadline, `${this.name}: ${differences.join('\n')}`);
@@ -75,16 +75,16 @@ class SocketMirror {
   async #follow({ socket }: SocketClient): Promise<void> {
     const { under, cursor: after } = this.#mirror;
     const closed = once(socket, 'close');
-    let applying = Promise.resolve();
+    let lastApply = Promise.resolve();
     socket.on('message', (data: Buffer) => {
-      applying = applying.then(() => (socket.readyState === socket.OPEN ? this.#apply(data) : undefined));
+      lastApply = lastApply.then(() => (socket.readyState === socket.OPEN ? this.#apply(data) : undefined));
     });
     if (socket.readyState === socket.OPEN) {
       const payload = { query: watchChanges, variables: { under, after } };
       socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
       await closed;
     }
-    await applying;
+    await lastApply;
   }
 
   async #apply(data: Buffer): Promise<void> {
@@ -116,7 +116,7 @@ const choices = fc.record({
     'revoke',
     'join',
     'leave',
-    'cut',
+    'disconnect',
   ),
   one: fc.nat(9_999),
   two: fc.nat(9_999),
@@ -190,8 +190,8 @@ for (const kind of databaseKinds) {
         trash.push(id);
         await tree.outcome('deleteFolder', { id, recursive: true });
       }
-      // Cuts only mirrors of the whole tree, because the server may refuse to reconnect the others.
-      if (name === 'cut') pick(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).cut();
+      // Disconnects only mirrors of the whole tree, because the server may refuse to reconnect the others.
+      if (name === 'disconnect') pick(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).disconnect();
     };
 
     test('equal a fresh read whenever the writers pause', async () => {
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
           for (const each of remaining.splice(0, writesPerRound)) await change(each);
         };
         await Promise.all(Array.from({ length: writers }, write));
-        await Promise.all(mirrors.map((mirror) => mirror.settle()));
+        await Promise.all(mirrors.map((mirror) => mirror.waitUntilEqual()));
         await readFolderIds();
       }
       const [administrator] = mirrors as [SocketMirror];

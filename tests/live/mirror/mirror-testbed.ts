@@ -1,6 +1,6 @@
 /**
  * The graph with its database and journal in this process, without sockets. A test decides when each stream
- * reads its next change, and can tell when none is left. Every run of a seed is therefore the same.
+ * reads its next change, and can detect that none is left. Therefore, every run with the same seed has the same steps.
  */
 
 import assert from 'node:assert/strict';
@@ -58,8 +58,11 @@ export class MirrorTestbed {
     limits: Partial<Limits> = {},
     { onQuery, onPlanFailure = failOnPlanFailure, ...options }: MirrorTestbedOptions = {},
   ): Promise<MirrorTestbed> {
-    const stored = await kind.createForServer();
-    const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
+    const testDatabase = await kind.createForServer();
+    const environment = {
+      ESPALIER_DATABASE_URL: testDatabase.url,
+      ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0',
+    };
     const { settings } = readSettings({ environment });
     const clock = new TestClock();
     const bugs: unknown[] = [];
@@ -85,7 +88,7 @@ export class MirrorTestbed {
       onQuery,
       onPlanFailure,
     };
-    return new MirrorTestbed(services, clock, bugs, () => stored.remove());
+    return new MirrorTestbed(services, clock, bugs, () => testDatabase.remove());
   }
 
   private constructor(
@@ -167,7 +170,7 @@ export class MirrorTestbed {
 export class StreamSource {
   readonly #graph: Graph;
   readonly #feed: JournalFeed;
-  /** The stream waits for an entry after this number; undefined while it works. */
+  /** The number of the journal entry after which the stream waits, or undefined while it works. */
   #waitsAfter: number | undefined;
 
   constructor(services: GraphOptions) {
@@ -178,14 +181,14 @@ export class StreamSource {
       await feed.waitForEntry(after, signal, key);
       this.#waitsAfter = undefined;
     };
-    const followed = new Proxy(feed, {
+    const observedFeed = new Proxy(feed, {
       get: (target, name) => {
         if (name === 'waitForEntry') return waitForEntry;
         const value: unknown = Reflect.get(target, name);
         return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       },
     });
-    this.#graph = createGraph({ ...services, feed: followed });
+    this.#graph = createGraph({ ...services, feed: observedFeed });
   }
 
   get isIdle(): boolean {
@@ -195,10 +198,10 @@ export class StreamSource {
   /** Returns undefined if the graph rejects the subscription. */
   async open(userId: string, query: string, variables: Variables): Promise<PulledStream | undefined> {
     this.#waitsAfter = undefined;
-    const opened = await this.#graph.open({ query, variables }, createViewer(userId));
-    if (!('next' in opened)) return undefined;
-    const stream = new PulledStream(opened, this);
-    await stream.ready();
+    const result = await this.#graph.open({ query, variables }, createViewer(userId));
+    if (!('next' in result)) return undefined;
+    const stream = new PulledStream(result, this);
+    await stream.waitUntilReady();
     return stream;
   }
 }
@@ -217,13 +220,13 @@ export class PulledStream {
   }
 
   /** Waits until the next change is available or the source is idle. */
-  async ready(): Promise<void> {
+  async waitUntilReady(): Promise<void> {
     while (!this.#next && !this.#failure && !this.#source.isIdle) await new Promise(setImmediate);
   }
 
   /** Returns undefined if no change is pending. */
   async take(): Promise<Change | undefined> {
-    await this.ready();
+    await this.waitUntilReady();
     if (this.#failure) throw this.#failure as Error;
     const { value } = this.#next ?? {};
     if (!value) return undefined;

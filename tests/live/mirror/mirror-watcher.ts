@@ -75,20 +75,20 @@ export class Watcher {
   }
 
   /** Waits until the next change is available or the source is idle. */
-  async ready(): Promise<void> {
-    await this.#stream?.ready();
+  async waitUntilReady(): Promise<void> {
+    await this.#stream?.waitUntilReady();
   }
 
   /** Takes all pending changes, up to `max`. */
   async take(max = Infinity): Promise<void> {
     await this.#applyPending();
-    for (let taken = 0; taken < max; taken++) {
+    for (let count = 0; count < max; count++) {
       const change = await this.#stream?.take();
       if (!change) return;
       this.#options.onChange(change, this.pace === 'slow' || this.#wasDisconnected);
       this.#checkResync(change);
       this.#pending = change;
-      if (taken + 1 < max) await this.#applyPending();
+      if (count + 1 < max) await this.#applyPending();
     }
   }
 
@@ -119,9 +119,9 @@ export class Watcher {
   }
 
   #checkResync({ kind }: Change): void {
-    const isFine = kind !== 'RESYNC' || this.#hasReconnected || this.pace === 'slow';
+    const isAllowed = kind !== 'RESYNC' || this.#hasReconnected || this.pace === 'slow';
     this.#hasReconnected = false;
-    assert.ok(isFine, `${this.name}: received a RESYNC, although it was not behind`);
+    assert.ok(isAllowed, `${this.name}: received a RESYNC, although it was not behind`);
   }
 
   async #subscribe(): Promise<void> {

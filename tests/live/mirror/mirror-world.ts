@@ -26,7 +26,7 @@ export interface Person {
   isDisabled: boolean;
   readonly watchers: Watcher[];
   /** The folders that the person sees in the newest state, without the root. */
-  seen: readonly TreeFolder[];
+  visibleFolders: readonly TreeFolder[];
   /** The access levels of the person in each state. */
   readonly history: Levels[];
 }
@@ -44,7 +44,8 @@ export type Subject = { readonly userId: string } | { readonly groupId: string }
 /** The first one is the administrator. */
 const names = ['admin', 'reader', 'writer', 'deep', 'deeper', 'member', 'guest', 'nobody'];
 const paces: readonly Pace[] = ['prompt', 'slow', 'prompt', 'prompt', 'slow'];
-const readSeen = '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
+const visibleFoldersQuery =
+  '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
 
 const changeKinds: Partial<Record<JournalEntry['kind'], Change['kind']>> = changeKindByEntry;
 
@@ -80,7 +81,7 @@ export class MirrorWorld {
 
   /** All folders except the root. */
   get tree(): readonly TreeFolder[] {
-    return this.administrator.seen;
+    return this.administrator.visibleFolders;
   }
 
   /** Returns an unused name. */
@@ -106,8 +107,8 @@ export class MirrorWorld {
   }
 
   async grant(by: Person, { folderId, subject }: Grant, level: string): Promise<void> {
-    const done = await this.run(by, 'grantAccess', { folderId, ...subject, level });
-    if (done) this.grants.push({ folderId, subject });
+    const payload = await this.run(by, 'grantAccess', { folderId, ...subject, level });
+    if (payload) this.grants.push({ folderId, subject });
   }
 
   /**
@@ -133,7 +134,7 @@ export class MirrorWorld {
   checkAdministrator(): void {
     for (const watcher of this.administrator.watchers.slice(0, 2)) {
       const entries = this.#entries.filter(
-        ({ kind, number }) => number > this.#watchedFrom && changeKinds[kind],
+        ({ kind, number }) => number > this.#lastUnwatchedNumber && changeKinds[kind],
       );
       assert.deepEqual(
         watcher.received.map(({ kind, folderId, cursor }) => [
@@ -147,7 +148,7 @@ export class MirrorWorld {
     }
   }
 
-  #watchedFrom = 0;
+  #lastUnwatchedNumber = 0;
 
   async #setUp(): Promise<void> {
     const admin = this.#join(await this.testbed.administratorId(), 'admin');
@@ -162,12 +163,12 @@ export class MirrorWorld {
       ['a', 'b', 'c'].map((name) => ({ name, folders: depth > 1 ? branch(depth - 1) : [] }));
     await this.run(admin, 'importFolders', { tree: branch(3) });
     await this.#recordView(admin);
-    await this.#share();
+    await this.#grantLevels();
     await this.observe();
-    this.#watchedFrom = this.#heads.at(-1)!;
+    this.#lastUnwatchedNumber = this.#heads.at(-1)!;
     for (const person of this.people) {
       for (const [slot, watcher] of person.watchers.entries()) {
-        await watcher.open(slot < 2 ? undefined : person.seen[slot * 5]?.id);
+        await watcher.open(slot < 2 ? undefined : person.visibleFolders[slot * 5]?.id);
       }
     }
   }
@@ -194,7 +195,7 @@ export class MirrorWorld {
       name,
       isAdministrator: false,
       isDisabled: false,
-      seen: [],
+      visibleFolders: [],
       history: [],
       watchers: paces.map(
         (pace, slot) =>
@@ -212,7 +213,7 @@ export class MirrorWorld {
     return person;
   }
 
-  async #share(): Promise<void> {
+  async #grantLevels(): Promise<void> {
     const [admin, reader, writer, deep, deeper, member, guest] = this.people as [Person, ...Person[]];
     const folder = (index: number) => this.tree[index]!.id;
     const grantTo = (index: number | undefined, subject: Subject, level: string) =>
@@ -235,17 +236,19 @@ export class MirrorWorld {
 
   async #recordView(person: Person): Promise<void> {
     if (person.isDisabled) {
-      person.seen = [];
+      person.visibleFolders = [];
       person.history.push(new Map());
       return;
     }
     const { data } = await this.testbed.run<{
       folder: TreeFolder & { descendants: { items: TreeFolder[] } };
-    }>(person.id, readSeen);
+    }>(person.id, visibleFoldersQuery);
     const { descendants, ...root } = data!.folder;
     this.rootId = root.id;
-    person.seen = descendants.items;
-    person.history.push(new Map([root, ...person.seen].map(({ id, accessLevel }) => [id, accessLevel])));
+    person.visibleFolders = descendants.items;
+    person.history.push(
+      new Map([root, ...person.visibleFolders].map(({ id, accessLevel }) => [id, accessLevel])),
+    );
   }
 
   /**
@@ -259,17 +262,17 @@ export class MirrorWorld {
     const first = this.#heads.findLastIndex((head) => head < number);
     const states = person.history.slice(Math.max(0, first));
     const entries = this.#entries.filter((entry) => entry.number === number || entry.number === number + 1);
-    const above = entries.flatMap(({ pathIds, oldPathIds }) => [...(pathIds ?? []), ...(oldPathIds ?? [])]);
+    const pathIds = entries.flatMap((entry) => [...(entry.pathIds ?? []), ...(entry.oldPathIds ?? [])]);
     for (const mentionedId of [folderId, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
-      const isRead = (levels: Levels) => above.some((each) => (levels.get(each) ?? 'NONE') !== 'NONE');
-      const isFine =
+      const isRead = (levels: Levels) => pathIds.some((each) => (levels.get(each) ?? 'NONE') !== 'NONE');
+      const isAllowed =
         !mentionedId ||
         states.some(
           (levels) => levels.has(mentionedId) || (isBehind && mentionedId === folderId && isRead(levels)),
         );
       assert.ok(
-        isFine,
-        `${person.name} received ${mentionedId}, never seen: ${kind} ${folderId}, entry ${number}`,
+        isAllowed,
+        `${person.name} received ${mentionedId}, which was never visible: ${kind} ${folderId}, entry ${number}`,
       );
     }
   }

@@ -11,10 +11,10 @@ for (const kind of databaseKinds) {
   const steps = scaleRounds(kind, selectLength({ short: 100, long: 300 }));
   describe(`mirrors of the tree on ${kind.name}`, () => {
     for (const seed of [1, 2, 3]) {
-      test(`equal a fresh read after ${steps} random operations of seed ${seed}, and receive nothing else`, async () => {
+      test(`equal a fresh read after ${steps} random operations of seed ${seed}, and receive no hidden folder`, async () => {
         const { failure } = await runOperations(kind, generateOperations(seed, steps));
-        const again = `To reproduce this: ${formatCommand('live', seed, steps)}`;
-        assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
+        const hint = `To reproduce this: ${formatCommand('live', seed, steps)}`;
+        assert.ok(!failure, failure && `${describeFailure(failure)}\n${hint}`);
       });
     }
   });

@@ -1,6 +1,6 @@
 /**
  * A client that keeps a copy of the folders it may see. It reads them, follows the changes, and applies each
- * as `docs/clients/follow-changes.md` says. After catching up it must equal a fresh read.
+ * change as `docs/clients/follow-changes.md` describes. After catching up it must equal a fresh read.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -44,7 +44,7 @@ export class Mirror {
   readonly #runQuery: RunQuery;
   #folders = new Map<string, MirroredFolder>();
   /** Folders with a descendant that was read again or dropped after the folder was read. */
-  #touched = new Set<string>();
+  #changedAncestors = new Set<string>();
   #cursor = '';
   /** The number of RESYNC changes received. */
   resyncs = 0;
@@ -66,7 +66,7 @@ export class Mirror {
   async read(): Promise<void> {
     const { cursor, folders } = await readFolders(this.#runQuery, this.under);
     this.#folders = folders;
-    this.#touched.clear();
+    this.#changedAncestors.clear();
     this.#cursor = cursor;
   }
 
@@ -93,7 +93,7 @@ export class Mirror {
       const areDescendantsStale =
         kind === 'IMPORT' ||
         current?.accessLevel !== folder.accessLevel ||
-        (kind === 'MOVE' ? this.#touched.has(folder.id) : at === null);
+        (kind === 'MOVE' ? this.#changedAncestors.has(folder.id) : at === null);
       if (areDescendantsStale) await this.#readWithDescendants(folder);
       else this.#folders.set(folder.id, folder);
     }
@@ -105,9 +105,9 @@ export class Mirror {
     const { folders } = await readFolders(this.#runQuery, this.under);
     const ids = new Set([...folders.keys(), ...this.#folders.keys()]);
     return [...ids].flatMap((id) => {
-      const [own, fresh] = [this.#folders.get(id), folders.get(id)];
-      if (isDeepStrictEqual(own, fresh)) return [];
-      return [`${id} is ${JSON.stringify(fresh)}, mirrored as ${JSON.stringify(own)}`];
+      const [mirrored, fresh] = [this.#folders.get(id), folders.get(id)];
+      if (isDeepStrictEqual(mirrored, fresh)) return [];
+      return [`${id} is ${JSON.stringify(fresh)}, mirrored as ${JSON.stringify(mirrored)}`];
     });
   }
 
@@ -123,27 +123,28 @@ export class Mirror {
     if (!folder || !this.#hasParentOf(folder)) return;
     const { descendants, ...top } = folder;
     for (const each of [top, ...descendants.items]) this.#folders.set(each.id, each);
-    this.#touchAncestors(id);
+    this.#markAncestors(id);
   }
 
-  #touchAncestors(id: string): void {
+  #markAncestors(id: string): void {
     for (let at = this.#folders.get(id)?.parent; at; at = this.#folders.get(at.id)?.parent) {
       // Between two changes, a folder can appear to be inside itself.
-      if (this.#touched.has(at.id)) return;
-      this.#touched.add(at.id);
+      if (this.#changedAncestors.has(at.id)) return;
+      this.#changedAncestors.add(at.id);
     }
   }
 
   #drop(id: string): void {
-    this.#touchAncestors(id);
-    const dropped = new Set([id]);
+    this.#markAncestors(id);
+    const droppedIds = new Set([id]);
     // Iterating a set includes the elements that are added meanwhile.
-    for (const above of dropped) {
-      for (const { id: each, parent } of this.#folders.values()) if (parent?.id === above) dropped.add(each);
+    for (const parentId of droppedIds) {
+      for (const { id: each, parent } of this.#folders.values())
+        if (parent?.id === parentId) droppedIds.add(each);
     }
-    for (const each of dropped) {
+    for (const each of droppedIds) {
       this.#folders.delete(each);
-      this.#touched.delete(each);
+      this.#changedAncestors.delete(each);
     }
   }
 }

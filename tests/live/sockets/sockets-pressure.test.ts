@@ -16,7 +16,7 @@ import { withoutRequestId } from '../../support/graph-testbed.ts';
 const noHeartbeatTimings = { ...shortTimings, heartbeatEveryMs: 3_600_000 };
 const large = 'x'.repeat(256 * 1024);
 
-describe('a slow reader', () => {
+describe('a slow client', () => {
   test('receives the next response only after it has read the last one, and loses nothing', async () => {
     const app = await StubApp.start({ liveTimings: noHeartbeatTimings });
     const client = await SocketClient.connect(app.url, app.token('ann'));
@@ -37,26 +37,26 @@ describe('a slow reader', () => {
     await app.stop();
   });
 
-  test('has its messages left unread until it reads again, while others are served', async () => {
+  test('delays only its own messages until it reads again', async () => {
     const app = await StubApp.start({ liveTimings: noHeartbeatTimings });
-    let opened = 0;
-    const greedy = await SocketClient.connect(app.url, app.token('ann'));
-    app.open = () => (opened++, dataOf(large));
-    greedy.socket.pause();
-    for (let id = 0; id < 1_000; id++) greedy.start(String(id), '{a}'.padEnd(10_000));
-    const answered = await waitUntilStable(() => opened);
-    assert.ok(answered < 200, `${answered} responses were computed but not read`);
-    assert.ok(greedy.socket.bufferedAmount > 0, 'the client still buffers its messages');
+    let openCount = 0;
+    const slowClient = await SocketClient.connect(app.url, app.token('ann'));
+    app.open = () => (openCount++, dataOf(large));
+    slowClient.socket.pause();
+    for (let id = 0; id < 1_000; id++) slowClient.start(String(id), '{a}'.padEnd(10_000));
+    const computed = await waitUntilStable(() => openCount);
+    assert.ok(computed < 200, `${computed} responses were computed but not read`);
+    assert.ok(slowClient.socket.bufferedAmount > 0, 'the client still buffers its messages');
     const other = await SocketClient.connect(app.url, app.token('bob'));
     other.start('1', '{a}');
     assert.equal((await other.next()).id, '1');
-    greedy.socket.resume();
+    slowClient.socket.resume();
     await eventually(
-      () => greedy.unread.some(({ id }) => id === '999'),
+      () => slowClient.unread.some(({ id }) => id === '999'),
       'the server reads its messages again',
     );
     await other.close();
-    await greedy.close();
+    await slowClient.close();
     await app.stop();
   });
 
@@ -66,8 +66,8 @@ describe('a slow reader', () => {
     client.socket.pause();
     const payload = Buffer.alloc(125);
     for (let sent = 0; sent < 200_000; sent++) client.socket.ping(payload);
-    const left = await waitUntilStable(() => client.socket.bufferedAmount);
-    assert.ok(left > 0, 'the client still buffers its messages');
+    const bufferedBytes = await waitUntilStable(() => client.socket.bufferedAmount);
+    assert.ok(bufferedBytes > 0, 'the client still buffers its messages');
     client.socket.resume();
     client.send({ type: 'ping' });
     // The server answers this ping after all earlier ones.
@@ -139,9 +139,9 @@ describe('the operation limit of a socket', () => {
   test('counts a stopped operation until it has ended', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
-    let opened = 0;
+    let openCount = 0;
     app.open = () => {
-      opened++;
+      openCount++;
       return new Promise(() => undefined);
     };
     for (let id = 1; id <= 50; id++) {
@@ -151,7 +151,7 @@ describe('the operation limit of a socket', () => {
     assert.equal((await client.next()).id, '6');
     client.send({ type: 'ping' });
     while ((await client.next()).type !== 'pong');
-    assert.equal(opened, 5);
+    assert.equal(openCount, 5);
     await client.close();
     await app.stop();
   });

@@ -80,7 +80,7 @@ describe('a socket', () => {
     }
   });
 
-  test('ends an operation immediately if the client stopped it before it started', async () => {
+  test('ends an operation that the client stopped before it started', async () => {
     const client = await connect();
     const stream = new StubStream();
     const { promise, resolve } = Promise.withResolvers<StubStream>();
@@ -98,8 +98,8 @@ describe('a socket', () => {
   test('ends its subscriptions when it closes', async () => {
     const client = await connect();
     const streams = [new StubStream(), new StubStream()];
-    const left = [...streams];
-    app.open = () => left.shift()!;
+    const remaining = [...streams];
+    app.open = () => remaining.shift()!;
     client.start('1', 'subscription{a}');
     client.start('2', 'subscription{a}');
     await eventually(() => streams.every(({ nextCalls }) => nextCalls === 1), 'both operations run');
@@ -138,16 +138,16 @@ describe('a socket', () => {
     await client.close();
   });
 
-  test('sends an error with the code of a refused operation, and stays open', async () => {
+  test('sends the code of a refused operation in an error, and stays open', async () => {
     const client = await connect();
     app.open = () => {
       throw new Refusal('UNAVAILABLE', 'Not now.');
     };
     client.start('1', '{a}');
     const error = { message: 'Not now.', extensions: { code: 'UNAVAILABLE' } };
-    const refused = await client.next();
-    assert.deepEqual([refused.id, refused.type], ['1', 'error']);
-    const errors = refused.payload as unknown as { extensions: { code: string; requestId?: string } }[];
+    const errorFrame = await client.next();
+    assert.deepEqual([errorFrame.id, errorFrame.type], ['1', 'error']);
+    const errors = errorFrame.payload as unknown as { extensions: { code: string; requestId?: string } }[];
     assert.deepEqual(errors.map(withoutRequestId), [error]);
     const stream = new StubStream();
     app.open = () => stream;
@@ -159,7 +159,7 @@ describe('a socket', () => {
 
   test('closes with 4500 after an unexpected error, without details, and logs it', async () => {
     let stream: StubStream | undefined;
-    const fails: Record<string, StubApp['open']> = {
+    const failures: Record<string, StubApp['open']> = {
       immediately: () => {
         throw new Error('secret of immediately');
       },
@@ -175,7 +175,7 @@ describe('a socket', () => {
         return stream;
       },
     };
-    for (const [when, open] of Object.entries(fails)) {
+    for (const [when, open] of Object.entries(failures)) {
       const client = await connect();
       app.open = open;
       client.start('1', '{a}');
@@ -196,7 +196,7 @@ describe('a socket', () => {
     assert.deepEqual(client.unread, []);
   });
 
-  test('closes with 4401 if an operation arrives before the acknowledgement, even while init is in progress', async () => {
+  test('closes with 4401 if an operation arrives before the acknowledgement, even during `connection_init`', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     app.admit = () => promise;
     const client = await SocketClient.open(app.url);
@@ -295,7 +295,7 @@ describe('a socket', () => {
     assert.equal((await client.closed()).code, 1013);
   });
 
-  test('closes with 1013 after init, ping or pong if the token cannot be checked at the moment', async () => {
+  test('closes with 1013 if the token in a message cannot be checked at the moment', async () => {
     for (const type of ['connection_init', 'ping', 'pong']) {
       const client = type === 'connection_init' ? await SocketClient.open(app.url) : await connect();
       app.hasKeys = false;

@@ -13,7 +13,7 @@ describe('random messages', () => {
   before(async () => (app = await StubApp.start()));
   after(() => app.stop());
 
-  test('leave the socket open or close it with a listed code', async () => {
+  test('leave the socket open or close it with a code of the contract', async () => {
     const codes = new Set<number>(Object.values(closeCodes).map(({ code }) => code));
     const id = fc.constantFrom('1', '2', '', 3, null, undefined);
     const payload = fc.constantFrom(
@@ -29,7 +29,7 @@ describe('random messages', () => {
     );
     const types = [legacyProtocol, transportProtocol].flatMap(({ kinds }) => Object.keys(kinds));
     const message = fc.record({ type: fc.constantFrom(...types, 'next', ''), id, payload });
-    const acknowledged = {
+    const validInit = {
       type: 'connection_init',
       payload: { authorization: `Bearer ${app.token('ann')}` },
     };
@@ -41,7 +41,7 @@ describe('random messages', () => {
         fc.array(fc.oneof({ weight: 9, arbitrary: message }, fc.string(), fc.json()), { maxLength: 12 }),
         async (protocol, isInitiated, messages) => {
           const client = await SocketClient.open(app.url, { protocols: [protocol] });
-          if (isInitiated) client.send(acknowledged);
+          if (isInitiated) client.send(validInit);
           for (const each of messages)
             client.socket.send(typeof each === 'string' ? each : JSON.stringify(each));
           client.socket.close(3000);

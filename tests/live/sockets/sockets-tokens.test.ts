@@ -1,4 +1,4 @@
-/** Authentication over a socket: init, header, warning, renewal, expiry and the end of a session. */
+/** The tokens of a socket: in `connection_init` or a header, with renewal, expiry and the end of the session. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { PeopleTestbed, type Person } from '../../people/people-testbed.ts';
 import { readRefusedUpgrade, SocketClient, type SocketClientOptions } from '../socket-client.ts';
 
-const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
+const expiredClose = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
 /**
  * Asserts that the server sent only the reason, as a frame of the older protocol, before it closed the
@@ -30,7 +30,7 @@ interface Viewer {
 const bearer = (authToken: string) => ({ authorization: `Bearer ${authToken}` });
 
 for (const kind of databaseKinds) {
-  describe(`tokens of sockets on ${kind.name}`, () => {
+  describe(`a socket on ${kind.name}`, () => {
     let people: PeopleTestbed;
     let ann: Person;
     let bob: Person;
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(payload, { data: { folderChanges: { kind: 'CREATE' } } });
     };
 
-    test('accepts the token in the init payload, with its key in any case', async () => {
+    test('accepts the token in `connection_init`, with its key in any case', async () => {
       const { authToken } = await people.logIn(ann);
       for (const options of [{}, legacy]) {
         for (const key of ['authorization', 'Authorization', 'AUTHORIZATION']) {
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('accepts the token in the upgrade header, and prefers the one in init', async () => {
+    test('accepts the token in the upgrade request, and prefers the one in `connection_init`', async () => {
       const [{ authToken }, other] = [await people.logIn(ann), await people.logIn(bob)];
       const options = { headers: bearer(authToken) };
       for (const payload of [undefined, null, {}, { other: 1 }, { Authorization: null }]) {
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
       await client.close();
       const wrong = await open(options);
       wrong.init('x');
-      assert.deepEqual(await wrong.closed(), expired);
+      assert.deepEqual(await wrong.closed(), expiredClose);
     });
 
     test('closes with 4403 without a valid token, and sends nothing else', async () => {
@@ -125,17 +125,17 @@ for (const kind of databaseKinds) {
       for (const payload of payloads) {
         const client = await open();
         client.send({ type: 'connection_init', payload });
-        assert.deepEqual(await client.closed(), expired, JSON.stringify(payload));
+        assert.deepEqual(await client.closed(), expiredClose, JSON.stringify(payload));
         assert.deepEqual(client.unread, []);
         const older = await open(legacy);
         older.send({ type: 'connection_init', payload });
         assert.equal((await older.next()).type, 'connection_error', JSON.stringify(payload));
-        assert.deepEqual(await older.closed(), expired);
+        assert.deepEqual(await older.closed(), expiredClose);
       }
       advance(600);
       const client = await open();
       client.init(authToken);
-      assert.deepEqual(await client.closed(), expired);
+      assert.deepEqual(await client.closed(), expiredClose);
       people.authToken = (await people.server.logIn()).authToken;
     });
 
@@ -144,11 +144,11 @@ for (const kind of databaseKinds) {
       for (const name of ['authorization', 'token', 'access_token', 'auth_token']) {
         const client = await open({ path: `/graphql?${name}=Bearer%20${authToken}` });
         client.send({ type: 'connection_init' });
-        assert.deepEqual(await client.closed(), expired);
+        assert.deepEqual(await client.closed(), expiredClose);
       }
     });
 
-    test('rejects an upgrade header without a valid token with 401', async () => {
+    test('is refused with 401 if the token in the upgrade request is invalid', async () => {
       const { authToken } = await people.logIn(ann);
       for (const authorization of ['', 'x', 'Bearer', `Basic ${authToken}`, `Bearer ${authToken}x`]) {
         const { status, headers, body } = await readRefusedUpgrade(people.server.url, {
@@ -186,8 +186,8 @@ for (const kind of databaseKinds) {
       await readViewer(client);
       await readViewer(older);
       advance(1);
-      assert.deepEqual(await client.closed(), expired);
-      assert.deepEqual(await older.closed(), expired);
+      assert.deepEqual(await client.closed(), expiredClose);
+      assert.deepEqual(await older.closed(), expiredClose);
       assert.deepEqual(client.unread, []);
       assertReason(older, 'The auth token has expired.');
       people.authToken = (await people.server.logIn()).authToken;
@@ -227,13 +227,13 @@ for (const kind of databaseKinds) {
           await assertWatches(client, tokens.authToken);
         }
         advance(600);
-        assert.deepEqual(await client.closed(), expired);
+        assert.deepEqual(await client.closed(), expiredClose);
         assert.deepEqual(client.unread, [], 'no frame about the subscription');
         people.authToken = (await people.server.logIn()).authToken;
       });
     }
 
-    test('accepts a token from another login of the same user as a renewal', async () => {
+    test('accepts a new token from another login of the same user', async () => {
       const first = await people.logIn(ann);
       const client = await connect(first.authToken);
       const { session } = await readViewer(client);
@@ -264,13 +264,13 @@ for (const kind of databaseKinds) {
           const client = await connect(authToken);
           client.start('watch', 'subscription{folderChanges{kind}}');
           client.send({ type, payload: { authorization } });
-          assert.deepEqual(await client.closed(), expired, `${type} ${authorization}`);
+          assert.deepEqual(await client.closed(), expiredClose, `${type} ${authorization}`);
           assert.deepEqual(client.unread, []);
         }
       }
     });
 
-    test('answers a ping before init, but does not authenticate the client with its token', async () => {
+    test('answers a ping before `connection_init`, but ignores its token', async () => {
       const { authToken } = await people.logIn(ann);
       const client = await open();
       client.send({ type: 'ping', payload: bearer(authToken) });
@@ -287,9 +287,9 @@ for (const kind of databaseKinds) {
       await watch(older, authToken);
       assert.equal((await client.next()).id, 'watch', 'the change made by the older client');
       advance(600);
-      assert.deepEqual(await client.closed(), expired);
+      assert.deepEqual(await client.closed(), expiredClose);
       assert.deepEqual(client.unread, []);
-      assert.deepEqual(await older.closed(), expired);
+      assert.deepEqual(await older.closed(), expiredClose);
       assertReason(older, 'The auth token has expired.');
       people.authToken = (await people.server.logIn()).authToken;
     });
@@ -301,7 +301,7 @@ for (const kind of databaseKinds) {
       advance(600);
       for (const each of [client, older]) {
         each.start('1', 'mutation{createFolder(input:{name:"too late"}){cursor}}');
-        assert.deepEqual(await each.closed(), expired);
+        assert.deepEqual(await each.closed(), expiredClose);
       }
       assert.deepEqual(client.unread, []);
       assertReason(older, 'The auth token has expired.');
@@ -309,23 +309,23 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.query('{folder(path:"/too late"){name}}'), { folder: null });
     });
 
-    test('closes the sockets of a revoked session, and no others', async () => {
+    test('closes if its session is revoked, and other sockets stay open', async () => {
       const [revoked, other] = [await people.logIn(bob), await people.logIn(bob)];
       const clients = [await connect(revoked.authToken), await connect(revoked.authToken, legacy)];
-      const stays = await connect(other.authToken);
+      const otherClient = await connect(other.authToken);
       const { session } = await readViewer(clients[0]!);
       await people.mutate('revokeSession', { id: session.id }, 'revokedSessionId');
-      for (const client of clients) assert.deepEqual(await client.closed(), expired);
+      for (const client of clients) assert.deepEqual(await client.closed(), expiredClose);
       assert.deepEqual(clients[0]!.unread, []);
       assertReason(clients[1]!, 'The session of this auth token has ended.');
-      assert.equal((await readViewer(stays)).user.username, bob.username);
-      await stays.close();
-      const again = await open();
-      again.init(revoked.authToken);
-      assert.deepEqual(await again.closed(), expired);
+      assert.equal((await readViewer(otherClient)).user.username, bob.username);
+      await otherClient.close();
+      const newClient = await open();
+      newClient.init(revoked.authToken);
+      assert.deepEqual(await newClient.closed(), expiredClose);
     });
 
-    test('does not log tokens received over a socket', async () => {
+    test('does not log the tokens that it receives', async () => {
       const { authToken } = await people.logIn(ann);
       const client = await connect(authToken);
       client.send({ type: 'ping', payload: bearer(authToken) });

@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       assert.equal((await readRefusedUpgrade(testbed.url, { path: '/' })).status, 200);
     });
 
-    test('is required at the socket address: other requests get 426', async () => {
+    test('is required at `/graphql/ws`, where other requests get 426', async () => {
       const response = await testbed.send('GET', '/graphql/ws');
       assert.equal(response.status, 426);
       assert.equal(response.headers.get('upgrade'), 'websocket');
@@ -62,8 +62,8 @@ for (const kind of databaseKinds) {
       assert.equal(posted.headers.get('allow'), 'GET');
     });
 
-    test('gets a 4xx response if the handshake is invalid, and the server keeps serving', async () => {
-      const good: Record<string, string> = {
+    test('is refused with 4xx if the handshake is invalid, without affecting other sockets', async () => {
+      const validHeaders: Record<string, string> = {
         host: 'x',
         connection: 'Upgrade',
         upgrade: 'websocket',
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
         [{ upgrade: 'h2c' }, 401],
       ];
       for (const [changed, status] of rows) {
-        const headers = Object.entries({ ...good, ...changed }).map(
+        const headers = Object.entries({ ...validHeaders, ...changed }).map(
           ([name, value]) => `${name}: ${value}\r\n`,
         );
         const connection = await RawConnection.open(testbed.url);
@@ -111,9 +111,9 @@ for (const kind of databaseKinds) {
       const { body } = await readRefusedUpgrade(testbed.url, { headers: { authorization: 'Bearer x' } });
       const { requestId } = JSON.parse(body) as Problem;
       const line = testbed.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
-      const logged = line.find((each) => each['requestId'] === requestId);
-      assert.equal(logged!['code'], 'INVALID_AUTH_TOKEN');
-      assert.equal(logged!['address'], '127.0.0.1');
+      const logEntry = line.find((each) => each['requestId'] === requestId);
+      assert.equal(logEntry!['code'], 'INVALID_AUTH_TOKEN');
+      assert.equal(logEntry!['address'], '127.0.0.1');
     });
   });
 
@@ -172,7 +172,7 @@ for (const kind of databaseKinds) {
 
     for (const { settings = {}, headers, passes } of rows) {
       const description = JSON.stringify({ ...settings, ...headers });
-      test(`${passes ? 'passes' : 'is refused with 403'}: ${description}`, async () => {
+      test(`${passes ? 'is accepted' : 'is refused with 403'}: ${description}`, async () => {
         const testbed = await Testbed.start(kind, { settings });
         const { host } = new URL(testbed.url);
         const sent = Object.fromEntries(
@@ -190,7 +190,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`serves sockets over wss with a certificate on ${kind.name}`, async () => {
+  test(`the server serves sockets over wss with a certificate on ${kind.name}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-wss-'));
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     writeFileSync(join(folder, 'cert.pem'), cert);
