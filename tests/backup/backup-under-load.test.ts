@@ -70,7 +70,10 @@ describe('backups under load on SQLite', () => {
     assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
     assert.deepEqual(more, []);
     const inUse = await espalier(tree.server.database, 'restore', command, '--replace');
-    assert.match(inUse.errors, /^espalier: A server or another program uses .*\. Stop every server on it/);
+    assert.match(
+      inUse.errors,
+      /^espalier: A server or another program uses .*\. Stop every server that uses this file/,
+    );
     assert.equal(inUse.code, 1);
     await writers.end();
 

@@ -101,7 +101,7 @@ describe('espalier backup and restore', () => {
     assert.equal(made['bytes'], statSync(inFolder('one.db')).size);
     await assertRefused(
       ['restore', inFolder('one.db'), '--replace'],
-      /A server or another program uses .*\. Stop every server on it/,
+      /A server or another program uses .*\. Stop every server that uses this file/,
     );
     assert.equal((await names()).length, 4_000 + written.length);
 

@@ -104,7 +104,7 @@ describe('espalier copy', () => {
     assert.deepEqual({ code, output }, { code: 1, output: '' });
     assert.match(
       errors,
-      /^espalier: A server or another program uses \S+\. Stop every server on it, and run the same command again\.\n$/,
+      /^espalier: A server or another program uses \S+\. Stop every server that uses this file, and run the same command again\.\n$/,
     );
     assert.equal(existsSync(destination), false);
   });

@@ -251,14 +251,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await ids(), ['a']);
     });
 
-    test('keeps the notes of a shared transaction until one of its changes is rolled back', async () => {
+    test('keeps the cache of a shared transaction until one of its changes is rolled back', async () => {
       const note = Symbol('note');
       const failure = new Error('broken');
       const values: unknown[] = [];
       const setNote = (value: number, error?: Error) =>
         database.change(async (t) => {
-          values.push(t.notes.get(note));
-          t.notes.set(note, value);
+          values.push(t.cache.get(note));
+          t.cache.set(note, value);
           await t.all(selectIds, {});
           if (error) throw error;
         });

@@ -117,9 +117,9 @@ describe('an older database file on SQLite', () => {
     const { status } = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
     assert.equal(status, 503);
     const { detail } = await waitUntilNotReady();
-    assert.match(detail, /^The database is damaged\. Stop every server on it, restore a backup/);
+    assert.match(detail, /^The database is damaged\. Stop every server that uses it, restore a backup/);
     assert.equal((await send('/livez')).status, 200);
-    await node.waitForOutput('is damaged: it was overwritten with an older copy while it was used');
+    await node.waitForOutput('is damaged: it was overwritten with an older copy while the server used it');
     assert.ok(await node.stop());
   });
 });
@@ -160,7 +160,7 @@ describe('a node whose connections reach data of different age on PostgreSQL', (
     await client.query('begin; lock table older.journal_counter in access exclusive mode');
     const answer = await testbed.send('GET', '/readyz');
     assert.equal(answer.status, 503, answer.text);
-    assert.match(problemOf(answer).detail, /^Connections to the database lead to copies of different age\./);
+    assert.match(problemOf(answer).detail, /^Some database connections reach a server with older data\./);
     await client.query('rollback');
     await alterDatabase('reset all');
     await client.query('drop schema older cascade');

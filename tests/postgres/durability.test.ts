@@ -78,7 +78,7 @@ describe(`the database layer on ${postgres.name}`, () => {
     '53100': 'The disk of the database is full.',
     '25006': 'The database is read-only right now. Try again later.',
     '53300': 'The database accepts no more connections right now. Try again later.',
-    '42501': 'The server does not have permission to write to the database.',
+    '42501': 'Espalier does not have permission to write to the database.',
     '53200': 'The database has run out of memory or of another resource.',
     '55P03': 'The database cannot be written right now. Try again later.',
     '58030': 'The disk of the database reports input/output errors.',

@@ -94,7 +94,7 @@ describe('opening a PostgreSQL database', () => {
     await assertRefused(urlOf('nothing_here'), /"nothing_here" does not exist.*Create an empty database/);
     await assertRefused(
       urlOf('postgres', (url) => (url.port = '1')),
-      /ECONNREFUSED.*Check that the server is running/,
+      /ECONNREFUSED.*Check that PostgreSQL is running/,
     );
     await assertRefused(
       urlOf('postgres', (url) => (url.hostname = 'nowhere.invalid')),

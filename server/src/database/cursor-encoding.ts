@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 
 const checksumBytes = 4;
 
-/** `list` identifies the list. */
+/** `list` is a name or an id that identifies the list. */
 export function encodeCursor(list: string, position: Uint8Array): string {
   return Buffer.concat([checksum(list, position), position]).toString('base64url');
 }
@@ -16,10 +16,10 @@ export function encodeCursor(list: string, position: Uint8Array): string {
 export function decodeCursor(list: string, cursor: string): Buffer | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(checksumBytes);
-  const isOurs =
+  const isValid =
     bytes.toString('base64url') === cursor &&
     checksum(list, position).equals(bytes.subarray(0, checksumBytes));
-  return isOurs ? position : undefined;
+  return isValid ? position : undefined;
 }
 
 function checksum(list: string, position: Uint8Array): Buffer {

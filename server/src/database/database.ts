@@ -6,13 +6,13 @@ import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
 import type { DatabaseFault, FaultOptions, WriteFailure } from './faults.ts';
 
-/** `rows` is the maximum number of rows that the statement examines, if it returns fewer. Time slices count examined rows. */
+/** `rows` is the maximum number of rows that the statement examines. Set it if the statement returns fewer rows. */
 export interface Reader {
   all<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R[]>;
   get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
 }
 
-/** How many rows one statement may examine for a response, so that it fits into a time slice. Longer reads are divided. */
+/** How many rows one statement may examine for a response, so that the read fits into a time slice. Longer reads are divided. */
 export const maxRowsPerStatement = maxRowsPerSlice;
 
 /**
@@ -42,9 +42,9 @@ export interface Transaction extends ConsistentReader {
    * another one writes. If a statement changes no row, the work fails with the error that `refuse` returns.
    */
   queue<P>(statement: Statement<P, never>, parameters: P, refuse?: () => Error): void;
-  /** Cached values. They are cleared when any part of the transaction is rolled back. */
-  readonly notes: Map<symbol, unknown>;
-  /** After the commit, calls the listeners of `onCommit`, in every process. */
+  /** Values that are valid in this transaction. The cache is cleared when any part of the transaction is rolled back. */
+  readonly cache: Map<symbol, unknown>;
+  /** Marks the transaction: after its commit, the listeners of `onCommit()` are called in every process. */
   announce(): void;
   /** Runs SQL without parameters, for migrations. */
   define(text: string): PromiseOrValue<void>;
@@ -58,11 +58,11 @@ export interface Database extends Reader {
   readonly dialect: Dialect;
   /** Returns the SQL text that the database receives, with placeholders for the values. */
   formatStatement(statement: Statement): string;
-  /** Resolves when the commit is on the disk; rolls back if `work` throws. Runs `work` again after a collision. */
+  /** Resolves when the commit is on the disk; rolls back if `work` throws. Runs `work` again after a collision with another transaction. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** Runs a transaction that waits for earlier changes of all processes. On PostgreSQL, `transaction` does not wait for changes. */
+  /** Runs a transaction that waits for earlier changes of all processes. On PostgreSQL, `transaction()` does not wait for changes. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
-  /** How many changes of this process can share a commit. Further ones would only wait inside the database. */
+  /** How many changes of this process can share a commit. More concurrent changes would only wait inside the database. */
   readonly maxConcurrentChanges: number;
   /** Runs only one such transaction at a time across all processes. The others wait, on PostgreSQL without a timeout. */
   exclusive<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
@@ -72,11 +72,11 @@ export interface Database extends Reader {
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
   shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Calls the listener when an announced transaction may have been committed: immediately after a commit of this process, soon after others. */
+  /** Calls the listener after an announced commit: immediately if this process committed, soon after if another process did. */
   onCommit(listener: () => void): void;
-  /** False while notifications of other processes are lost. Their commits are then found by polling. */
+  /** False while notifications from other processes are lost. Polling then finds their commits. */
   readonly receivesNotifications: boolean;
-  /** Why this node is not reliable: the file was moved, or the data is damaged or older than data that was read before. */
+  /** Why you cannot rely on this node: the file was moved, or the data is damaged or older than data that was read before. */
   findFault(): DatabaseFault | undefined;
   /** Why changes fail, from the first failed write until the next successful one. Reads continue meanwhile. */
   writeFailure(): WriteFailure | undefined;
@@ -84,7 +84,7 @@ export interface Database extends Reader {
   reportDamage(finding: string): Refusal;
   /** Records that a new snapshot is older than data read before. Returns the refusal for the client. */
   reportStale(): Refusal;
-  /** Clears the fault of `reportStale`, if the database can recover without a restart. */
+  /** Clears the fault that `reportStale()` recorded, if the database can recover without a restart. */
   confirmCurrent(): void;
   /** The current number of connections, and of requests that wait for a connection or a lock. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
@@ -120,15 +120,15 @@ export interface Dialect {
   readonly integer: string;
   /** The SQL at the end of a table's definition. */
   readonly tableEnd: string;
-  /** Creates the index of `possibleMatches`, which the database keeps up to date. */
+  /** Creates the index that `possibleMatches()` searches. The database keeps it up to date. */
   readonly searchIndex: readonly string[];
   /** Replaces, in two steps, the first search index, which has no trigrams across spaces. */
   readonly searchIndexWithSpaces: readonly (readonly string[])[];
-  /** Adds the columns of most lists to the index of the natural order, if an index entry can be that large. */
+  /** Adds the columns that most lists select to the index `folders_in_order`, if an index entry can be that large. */
   readonly listIndex: readonly string[];
-  /** SQLite cannot rename an index. It creates a new one from `definition`: the table, the columns and the condition. */
+  /** SQLite cannot rename an index, so it creates a new index from `definition`: the table, the columns and the condition. */
   readonly renameIndex: (from: string, to: string, definition: string) => readonly string[];
-  /** Run after a bulk load, so that later query plans consider the new rows. */
+  /** The SQL to run after a bulk load, so that later query plans consider the new rows. */
   readonly afterLoading: readonly string[];
 }
 
@@ -138,13 +138,13 @@ export interface DatabaseOptions extends FaultOptions {
   mustExist?: boolean;
   /** How many connections this process opens in total. */
   connections?: number;
-  /** `transaction`: a proxy may use another connection for each transaction, so a session keeps no state. */
+  /** `transaction`: a connection pooler may use another connection for each transaction, so a session keeps no state. */
   poolMode?: 'session' | 'transaction';
   /** How long a statement may take. */
   timeoutSeconds?: number;
   /** Called with the text of each statement, without its values. */
   onStatement?: ((text: string) => void) | undefined;
-  /** Called with the duration of each statement and commit. Without it, nothing is measured. */
+  /** Called with the duration of each statement and commit. Without this option, no duration is measured. */
   onDuration?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
   /** Called after an announced commit of this process, if the database itself does not notify other processes. */
   notifyOtherProcesses?: (() => void) | undefined;

@@ -11,7 +11,7 @@ export function deriveKey(secret: string, { salt, purpose }: { salt: string; pur
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
-/** With `boundTo`, the bytes can be decrypted only with the same name. */
+/** With `boundTo`, for example an id, the bytes can be decrypted only with the same `boundTo`. */
 export function encryptBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array {
   const iv = randomBytes(ivBytes);
   const encryptor = createCipheriv(cipher, key, iv).setAAD(Buffer.from(boundTo));
@@ -19,7 +19,7 @@ export function encryptBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): 
   return Buffer.concat([iv, encryptor.getAuthTag(), encrypted]);
 }
 
-/** Returns undefined if the bytes were not encrypted with this key and name, or were changed. */
+/** Returns undefined if the bytes were changed, or were encrypted with another key or `boundTo`. */
 export function decryptBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array | undefined {
   const bytes = Buffer.from(encrypted);
   try {

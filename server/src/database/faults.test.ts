@@ -17,7 +17,7 @@ describe('a write failure', () => {
     faults = new Faults(options, () => now);
   });
 
-  test('is logged once for each reason, with advice, and counted for every failed write', () => {
+  test('is logged once for each reason, and counted for every failed write', () => {
     faults.recordWriteFailure('quota', 'error text', 1);
     faults.recordWriteFailure('quota', 'error text', 1);
     faults.recordWriteFailure('disk_full', 'error text', 1);
@@ -29,7 +29,7 @@ describe('a write failure', () => {
     assert.equal(faults.writeFailure?.reason, 'disk_full');
   });
 
-  test('ends with a write of the same size, but not with a smaller or empty one', () => {
+  test('ends with a write of the same size, but not with a smaller write', () => {
     faults.recordWriteFailure('disk_full', 'error text', 3_000);
     faults.recordCommit(0);
     faults.recordCommit(2_999);
@@ -39,7 +39,7 @@ describe('a write failure', () => {
     assert.equal(logged.at(-1), 'info: Changes are written again.');
   });
 
-  test('ends with any successful write that is not empty after a minute', () => {
+  test('ends after a minute with any write that changes a row', () => {
     faults.recordWriteFailure('disk_full', 'error text', 3_000);
     now += 59_999;
     faults.recordCommit(1);
@@ -52,7 +52,7 @@ describe('a write failure', () => {
   });
 });
 
-test('has a listed reason for every recognized error of the operating system', () => {
+test('maps every known error code of the operating system to a listed reason', () => {
   for (const errno of ['ENOSPC', 'EFBIG', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EMFILE', 'ENFILE']) {
     assert.ok(writeFailureReasons.includes(reasonOfErrno(errno)!), errno);
   }
@@ -62,7 +62,7 @@ test('has a listed reason for every recognized error of the operating system', (
   assert.equal(reasonOfErrno(undefined), undefined);
 });
 
-test('retries a write only while writes fail', async () => {
+test('tries a small write only while writes fail', async () => {
   let tries = 0;
   const state: { failure?: WriteFailure } = {};
   const database = {

@@ -1,6 +1,6 @@
 /**
  * The database faults that this process has found: damage, and failed writes. A write failure ends when a write of at least the
- * same size succeeds, or any write after a minute. Health checks, metrics, the log and clients get the reason from here.
+ * same size succeeds, or any write after a minute. Health checks, metrics, the log and clients get the reason from this file.
  */
 
 export interface DatabaseFault {
@@ -24,11 +24,11 @@ const descriptions = {
   read_only: {
     summary: 'The database is read-only right now. Try again later.',
     advice:
-      'Make it writable: remount the file system, correct the permissions of the file and its folder, or connect to the primary PostgreSQL server.',
+      'Make the database writable: remount the file system, correct the permissions of the file and its folder, or connect to the primary PostgreSQL server.',
   },
   permission: {
-    summary: 'The server does not have permission to write to the database.',
-    advice: 'Give the user of the process, or the PostgreSQL role, permission to write.',
+    summary: 'Espalier does not have permission to write to the database.',
+    advice: 'Give write permission to the user of the Espalier process, or to its PostgreSQL role.',
   },
   io_error: {
     summary: 'The disk of the database reports input/output errors.',
@@ -40,7 +40,8 @@ const descriptions = {
   },
   locked: {
     summary: 'The database cannot be written right now. Try again later.',
-    advice: 'Another process or session holds a write lock: end it if it does not finish.',
+    advice:
+      'Another process or session holds a write lock. End that process or session if it does not finish.',
   },
   resources: {
     summary: 'The database has run out of memory or of another resource.',
@@ -81,14 +82,14 @@ export function summaryOf(reason: WriteFailureReason): string {
 export interface FaultOptions {
   /** Called for each write that fails because of the database or its disk. */
   readonly onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
-  /** Called once for each condition that the operator has to know. */
+  /** Called once for each condition that the operator must know about. */
   readonly log?: ((severity: 'info' | 'warn' | 'error', text: string) => void) | undefined;
 }
 
 /** After this time, any successful write ends a failure, whatever its size. */
 const sizeMattersMs = 60_000;
 
-/** The faults that SQLite and PostgreSQL have in common. Each fault is logged once. */
+/** Records the faults that SQLite and PostgreSQL have in common, and logs each fault once. */
 export class Faults {
   damage: DatabaseFault | undefined;
   writeFailure: WriteFailure | undefined;

@@ -1,6 +1,6 @@
 /**
  * Group commit: transactions that wait at the same time share one transaction of the database, because a commit usually costs
- * more than their writes. Each can fail alone. None settles before the shared transaction is committed.
+ * more than their writes. One can fail without the others. All settle after the commit of the shared transaction.
  */
 
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -9,7 +9,7 @@ import type { Transaction } from './database.ts';
 interface QueueOptions {
   /** How long the transaction may wait before it starts. */
   readonly deadlineMs: number;
-  /** The transaction gets its own commit, because others would have to wait for it. */
+  /** The transaction gets its own commit, because other transactions would have to wait for it. */
   readonly isAlone: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface SharedTransaction {
   release(): void;
   /** Rolls back to the savepoint after an error. Returns false if the whole transaction is lost. */
   undo(error: unknown): PromiseOrValue<boolean>;
-  /** Called after each queued transaction: runs its queued statements. Throws if a statement has failed or has ended the transaction. */
+  /** Called after each of these transactions: runs its queued statements. Throws if one has failed or has ended the transaction. */
   settle(): PromiseOrValue<void>;
   commit(): PromiseOrValue<void>;
   rollBack(error: unknown): PromiseOrValue<void>;
@@ -36,7 +36,7 @@ interface QueuedTransaction {
 }
 
 /** A queued transaction that has run, and settles after the commit. */
-interface Done {
+interface CompletedTransaction {
   readonly queued: QueuedTransaction;
   readonly isRefused: boolean;
   readonly settle: () => void;
@@ -44,8 +44,8 @@ interface Done {
 
 /** How many transactions may share a commit. The number is limited because the first waits for the last. */
 export const maxTransactionsPerCommit = 32;
-/** How long further transactions may join after the first is done. */
-const maxSharedMs = 100;
+/** How long other transactions may join after the first one has run. */
+const maxJoinMs = 100;
 
 export abstract class GroupCommit {
   #waiting: QueuedTransaction[] = [];
@@ -72,16 +72,16 @@ export abstract class GroupCommit {
   }
 
   /** Fails the transactions that have waited for too long. */
-  protected failLate(toError: () => unknown): void {
+  protected failExpired(toError: () => unknown): void {
     const now = performance.now();
-    const late = this.#waiting.filter(({ deadline }) => now > deadline);
-    if (late.length === 0) return;
+    const expired = this.#waiting.filter(({ deadline }) => now > deadline);
+    if (expired.length === 0) return;
     this.#waiting = this.#waiting.filter(({ deadline }) => now <= deadline);
     const error = toError();
-    late.forEach(({ fail }) => fail(error));
+    expired.forEach(({ fail }) => fail(error));
   }
 
-  /** Starts only when all requests that have arrived are read, so that their changes share a transaction. */
+  /** Starts in the next round of the event loop: the changes of all requests that have arrived then share a transaction. */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -101,33 +101,33 @@ export abstract class GroupCommit {
   }
 
   async #runTogether(shared: SharedTransaction): Promise<void> {
-    const done: Done[] = [];
+    const completed: CompletedTransaction[] = [];
     let joinUntil = Infinity;
     do {
       const queued = this.#waiting.shift()!;
-      const isFirst = done.length === 0;
+      const isFirst = completed.length === 0;
       try {
         if (!isFirst) shared.savepoint();
         // Only a promise is awaited, so that an embedded database runs all transactions without yielding.
         const pending = queued.work(shared.transaction);
         const result = isPromise(pending) ? await pending : pending;
-        const settled = shared.settle();
-        if (isPromise(settled)) await settled;
+        const pendingSettle = shared.settle();
+        if (isPromise(pendingSettle)) await pendingSettle;
         if (!isFirst) shared.release();
-        done.push({ queued, isRefused: false, settle: () => queued.succeed(result) });
+        completed.push({ queued, isRefused: false, settle: () => queued.succeed(result) });
       } catch (error) {
         const refusal = this.toRefusal(error);
         if (isFirst || !(await shared.undo(error))) {
           await shared.rollBack(error);
           queued.fail(refusal);
-          return this.#runAgain(done);
+          return this.#requeue(completed);
         }
-        done.push({ queued, isRefused: true, settle: () => queued.fail(refusal) });
+        completed.push({ queued, isRefused: true, settle: () => queued.fail(refusal) });
       }
-      if (isFirst) joinUntil = performance.now() + maxSharedMs;
+      if (isFirst) joinUntil = performance.now() + maxJoinMs;
       if (queued.isAlone) break;
-    } while (this.#mayJoin(done.length) && performance.now() < joinUntil);
-    await this.#commit(shared, done);
+    } while (this.#mayJoin(completed.length) && performance.now() < joinUntil);
+    await this.#commit(shared, completed);
   }
 
   #mayJoin(count: number): boolean {
@@ -135,21 +135,21 @@ export abstract class GroupCommit {
     return next !== undefined && !next.isAlone && count < maxTransactionsPerCommit;
   }
 
-  async #commit(shared: SharedTransaction, done: readonly Done[]): Promise<void> {
+  async #commit(shared: SharedTransaction, completed: readonly CompletedTransaction[]): Promise<void> {
     try {
       const pending = shared.commit();
       if (isPromise(pending)) await pending;
     } catch (error) {
       const refusal = this.toRefusal(error);
-      for (const { queued, isRefused } of done) if (!isRefused) queued.fail(refusal);
+      for (const { queued, isRefused } of completed) if (!isRefused) queued.fail(refusal);
       // Refused transactions run again, because their refusals depended on changes that were rolled back.
-      return this.#runAgain(done.filter(({ isRefused }) => isRefused));
+      return this.#requeue(completed.filter(({ isRefused }) => isRefused));
     }
-    for (const { settle } of done) settle();
+    for (const { settle } of completed) settle();
   }
 
   /** Queues each transaction again, to run alone, after a failure that rolled back the shared one, for example a full disk. */
-  #runAgain(done: readonly Done[]): void {
-    this.#waiting.unshift(...done.map(({ queued }) => Object.assign(queued, { isAlone: true })));
+  #requeue(completed: readonly CompletedTransaction[]): void {
+    this.#waiting.unshift(...completed.map(({ queued }) => Object.assign(queued, { isAlone: true })));
   }
 }

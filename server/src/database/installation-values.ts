@@ -33,7 +33,7 @@ export async function insertInstallationValue(
   await transaction.run(insert, { name, value });
 }
 
-/** Tries a small write after a failed one, so that the recorded failure ends even if no client changes anything. */
+/** Tries a small write after a failed write, so that the recorded failure ends even if no client changes anything. */
 export async function retryFailedWrite(
   database: Pick<Database, 'writeFailure' | 'transaction'>,
 ): Promise<void> {

@@ -319,24 +319,24 @@ function createGroupsAndGrants({ id, text, integer, tableEnd }: Dialect): readon
   ];
 }
 
-const selectLast = sql<
+const selectLastStep = sql<
   object,
   { number: number | null }
 >`select max(number) as number from espalier_migrations`;
 
 /** The number of the last step that the database has recorded. Requires a database of this program. */
 export async function readSchemaVersion(reader: Pick<Reader, 'get'>): Promise<number> {
-  return (await reader.get(selectLast, {}))?.number ?? 0;
+  return (await reader.get(selectLastStep, {}))?.number ?? 0;
 }
 
-/** Like `readSchemaVersion`, but refuses a database of another program or of a newer version. */
-export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
-  const tables = await stored.tableNames();
+/** Like `readSchemaVersion()`, but refuses a database of another program or of a newer version. */
+export async function requireSchemaVersion(reader: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
+  const tables = await reader.tableNames();
   if (tables.length === 0) return 0;
   if (!tables.includes('espalier_migrations')) {
     throw new StartError('The database contains tables of another program. Give Espalier its own database.');
   }
-  const version = await readSchemaVersion(stored);
+  const version = await readSchemaVersion(reader);
   if (version > migrations.length) {
     throw new StartError(
       `The database has the schema of a newer Espalier (schema ${version}; this program has ${migrations.length}). Start the newer version, or restore a backup that this version made.`,

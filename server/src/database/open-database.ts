@@ -16,10 +16,10 @@ export function openDatabase(url: string, clock: Clock, options: DatabaseOptions
 export function openMigrated(url: string, options: DatabaseOptions): Promise<Database> {
   return openAndPrepare(url, { ...options, mustExist: true }, async (database) => {
     const { dialect } = database;
-    const missing = await database.transaction((transaction) => missingSteps(transaction, dialect));
-    if (missing.length === 0) return;
+    const steps = await database.transaction((transaction) => missingSteps(transaction, dialect));
+    if (steps.length === 0) return;
     throw new StartError(
-      'The database is not up to date. Start the server, or run espalier migrate, and try again.',
+      "The database is not up to date. Start the server or run 'espalier migrate', and try again.",
     );
   });
 }
@@ -51,7 +51,7 @@ export async function openWithoutMigrating(url: string, options: DatabaseOptions
   if (!/^postgres(ql)?:/.test(url)) {
     throw new StartError('The database URL has an unknown scheme. Use sqlite: or postgres:.');
   }
-  // Loads the driver only if it is needed.
+  // Loads the driver of PostgreSQL only if it is needed.
   const { openPostgres } = await import('./postgres/postgres.ts');
   return openPostgres(url, options);
 }
@@ -73,17 +73,17 @@ export async function migrate(
 ): Promise<void> {
   for (let isDone = false; !isDone;) {
     isDone = await database.exclusive(async (transaction) => {
-      const [step, ...further] = await missingSteps(transaction, database.dialect);
+      const [step, ...laterSteps] = await missingSteps(transaction, database.dialect);
       if (!step) return true;
       onStep?.(step);
       for (const text of step.statements) await transaction.define(text);
       await transaction.run(recordStep, { ...step, now: clock.now() });
-      return further.length === 0;
+      return laterSteps.length === 0;
     });
   }
 }
 
-/** The steps that `migrate` would run. */
+/** The steps that `migrate()` would run. */
 export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<MigrationStep[]> {
   return allSteps(dialect).slice(await requireSchemaVersion(transaction));
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that the database responds and has no fault. Anonymous clients can request this check at any rate, so only one check
- * runs at a time, and its result is cached briefly.
+ * Checks that the database responds and has no fault. Anonymous clients can request this check as often as they like, so
+ * only one check runs at a time, and its result is cached briefly.
  */
 
 import { singleFlight } from '../concurrency/single-flight.ts';
@@ -14,7 +14,7 @@ interface ReadinessOptions {
   readonly recheckFault: () => Promise<void>;
   /** Called when the result changes, with the cause of a failure. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
-  /** By default, `timeoutMs` and `cacheMs` are less than two seconds together, so that load balancers soon use another node. */
+  /** By default, `timeoutMs` and `cacheMs` together are less than two seconds, so that load balancers soon use another node. */
   readonly timeoutMs?: number;
   readonly cacheMs?: number;
 }

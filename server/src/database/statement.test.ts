@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRowId } from './statement.ts';
 
-test('accepts only the canonical form as an id', () => {
+test('accepts only the canonical form of a UUID as a row id', () => {
   const id = '019c1407-aa00-7abc-8def-0123456789ab';
   assert.ok(isRowId(id));
   const others = [

@@ -73,7 +73,7 @@ export function list(name: string, of: 'ids' | 'texts' = 'ids'): Part {
   return { kind: 'list', name, of };
 }
 
-/** The objects of a list parameter as a table `each` with these columns: sql`select each."parentId" from ${rows('names', …)}`. */
+/** The objects of a list parameter as a table `each` with these columns. For example: sql`select each."parentId" from ${rows('names', …)}`. */
 export function rows(name: string, columns: RowsPart['columns']): Part {
   return { kind: 'rows', name, columns };
 }
@@ -142,7 +142,7 @@ export function findListPart({ parts }: Statement): ListPart | undefined {
   return parts.find((part): part is ListPart => typeof part === 'object' && part.kind === 'list-for-each');
 }
 
-/** The query for one list, which all dialects share. It names the columns `c0`, `c1` and so on. */
+/** Returns the query for one list, which all dialects share. The query names the columns `c0`, `c1` and so on. */
 export function writeListQuery(part: ListForEach, write: (statement: Statement) => string): string {
   const { table, columns, where, orderBy, limit, skipsMany } = part;
   const selected = columns.map((column, index) => `${column} as c${index}`).join(', ');
@@ -155,7 +155,7 @@ export function writeListQuery(part: ListForEach, write: (statement: Statement) 
 /**
  * A table `possible` with the column `number`: the numbers of folders whose folded name or title may contain `text`, which has at
  * least three characters. It has at most `limit` numbers, in ascending order, all greater than `after`. The index may return too
- * many folders, so the caller must compare the texts.
+ * many folders, so the caller must compare the texts with `text`.
  */
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
@@ -200,6 +200,6 @@ export function isRowId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
 
-/** Two ids that no row has: the first sorts before all others, the last after them. */
+/** No row has these ids: `firstId` sorts before all other ids, and `lastId` after them. */
 export const firstId = '00000000-0000-0000-0000-000000000000';
 export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

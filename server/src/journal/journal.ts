@@ -73,7 +73,7 @@ const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
 const lockHead = sql<object, JournalHead>`${selectHead} ${forUpdate}`;
 
-/** The key of the locked head in a transaction's notes. The head includes the transaction's own entries. */
+/** The key of the locked head in the cache of a transaction. The head includes the transaction's own entries. */
 const headKey = Symbol('the head of the journal');
 
 /**
@@ -81,17 +81,17 @@ const headKey = Symbol('the head of the journal');
  * that shares the transaction of an earlier change does not wait again.
  */
 export function lockForChange(transaction: Transaction): PromiseOrValue<JournalHead> {
-  const locked = transaction.notes.get(headKey);
+  const locked = transaction.cache.get(headKey);
   if (locked) return locked as JournalHead;
   return whenDone(transaction.get(lockHead, {}), (head) => {
-    transaction.notes.set(headKey, head!);
+    transaction.cache.set(headKey, head!);
     return head!;
   });
 }
 
 /** The journal's head as this transaction left it. The transaction must hold the lock. */
 export function readLockedHead(transaction: Transaction): JournalHead {
-  const head = transaction.notes.get(headKey);
+  const head = transaction.cache.get(headKey);
   if (!head) throw new Error('A change must call lockForChange before it is recorded.');
   return head as JournalHead;
 }
@@ -144,7 +144,7 @@ function advanceCounter(
   const before = readLockedHead(transaction);
   const accessStep = changesAccess ? randomInt(1, maxAccessStep) : 0;
   const head = { number: before.number + by, nonce, accessNumber: before.accessNumber + accessStep };
-  transaction.notes.set(headKey, head);
+  transaction.cache.set(headKey, head);
   transaction.announce();
   transaction.queue(advance, head);
   return head;

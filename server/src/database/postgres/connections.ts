@@ -1,6 +1,6 @@
 /**
  * Connections to PostgreSQL: their configuration, and a pool for each kind of work, so that no kind waits for another and no
- * deadlock between pools is possible. While the server cannot be reached, requests fail immediately, and a backoff limits attempts.
+ * deadlock between pools is possible. While PostgreSQL cannot be reached, requests fail immediately, and a backoff limits new attempts.
  */
 
 import { Socket } from 'node:net';
@@ -11,19 +11,19 @@ import type { Refusal } from '../../refusal.ts';
 import { redactPassword } from '../../config/redact-url.ts';
 import { StartError } from '../../config/start-error.ts';
 import type { DatabaseOptions } from '../database.ts';
-import { toFault, unavailable } from './faults.ts';
+import { toPostgresError, unavailable } from './faults.ts';
 
-/** The timeout for reaching the server, or for getting a connection of the pool. */
+/** The timeout for a new connection to PostgreSQL, or for a free connection of the pool. */
 const connectTimeoutMs = 15_000;
 const idleMs = 60_000;
-/** How many requests may wait for a connection. Further ones would wait too long. */
+/** How many requests may wait for a connection. In a longer queue, a request would wait too long. */
 const maxWaiting = 1_000;
 const tooManyConnections = '53300';
 const retryMs = 20;
 /** The backoff after a failed attempt to connect. It doubles with each further failure. */
 const minBackoffMs = 50;
 const maxBackoffMs = 1_000;
-/** How long a change waits for the lock of another one. */
+/** How long a change waits for the lock of another change. */
 const lockSeconds = 15;
 /** A node that hangs inside a transaction blocks the others for no longer than this. */
 const idleInTransactionSeconds = 10;
@@ -43,7 +43,7 @@ export function sessionOptions(url: string, { poolMode = 'session', timeoutSecon
   return {
     /** The URL without its password. */
     safeUrl: redactPassword(url),
-    /** False if a proxy in between may use another connection for each transaction. */
+    /** False if a connection pooler may use another connection for each transaction. */
     keepsSessions: poolMode === 'session',
     timeoutSeconds,
   };
@@ -68,7 +68,7 @@ export function connectionConfig(
       application_name: 'espalier',
       ...parsed,
       ...(keepsSessions && { ...limits, options: settings }),
-      // The server may be gone without closing the connection.
+      // PostgreSQL may disappear without closing the connection.
       query_timeout: (timeoutSeconds + 5) * 1000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -116,12 +116,12 @@ function typeParser(type: number, format?: 'text' | 'binary'): (value: string) =
 
 /** A pool for each kind of work. One connection is left for the listener. */
 function createPools(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
-  const shared = connections >= 12 ? 2 : 1;
-  const rest = connections - shared - (keepsSessions ? 1 : 0);
-  const snapshots = Math.max(1, Math.floor(rest / 3));
-  const writing = Math.max(1, Math.floor(rest / 6));
-  // One is enough: changes share transactions, which run one after the other.
-  const changing = 1;
+  const sharedReads = connections >= 12 ? 2 : 1;
+  const rest = connections - sharedReads - (keepsSessions ? 1 : 0);
+  const longReads = Math.max(1, Math.floor(rest / 3));
+  const transactions = Math.max(1, Math.floor(rest / 6));
+  // One connection is enough: changes share transactions, which run one after the other.
+  const changes = 1;
   const createPool = (max: number) => {
     const pool = new pg.Pool({
       ...config,
@@ -129,21 +129,21 @@ function createPools(config: pg.ClientConfig, connections: number, keepsSessions
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleMs,
     });
-    // The statement on a lost connection fails with the error; the next one opens a new connection.
+    // The statement on a lost connection fails with the error; the next statement opens a new connection.
     pool.on('error', () => undefined);
     pool.on('connect', (client) => {
       client.on('error', () => undefined);
-      // Sent before the first statement, which fails if this does.
+      // Sent before the first statement. If this statement fails, so does the first one.
       if (keepsSessions) client.query(enableSyncedCommits({ isLocal: false })).catch(() => undefined);
     });
     return pool;
   };
   return {
-    shared: createPool(shared),
-    snapshots: createPool(snapshots),
-    writing: createPool(writing),
-    changing: createPool(changing),
-    reading: createPool(Math.max(1, rest - snapshots - writing - changing)),
+    sharedReads: createPool(sharedReads),
+    longReads: createPool(longReads),
+    transactions: createPool(transactions),
+    changes: createPool(changes),
+    shortReads: createPool(Math.max(1, rest - longReads - transactions - changes)),
   };
 }
 
@@ -157,7 +157,7 @@ export class Connections {
   readonly #pools: Readonly<Record<PoolName, pg.Pool>>;
   #backoffMs = 0;
   #retryAt = 0;
-  #lastFault: unknown;
+  #lastError: unknown;
   /** Increases when older connections are no longer trusted, for example because one is dead. */
   #generation = 0;
   readonly #generations = new WeakMap<pg.ClientBase, number>();
@@ -177,7 +177,7 @@ export class Connections {
   async connect(name: PoolName): Promise<pg.PoolClient> {
     const pool = this.#pools[name];
     if (pool.waitingCount >= maxWaiting) throw queueFull();
-    if (pool.idleCount === 0 && performance.now() < this.#retryAt) throw this.#lastFault;
+    if (pool.idleCount === 0 && performance.now() < this.#retryAt) throw this.#lastError;
     const deadline = performance.now() + connectTimeoutMs;
     for (;;) {
       const client = await this.#connectOnce(pool);
@@ -190,11 +190,11 @@ export class Connections {
 
   /** A shared connection for single statements. Each is sent immediately, without waiting for the results of earlier ones. */
   connectShared(): Promise<pg.PoolClient> {
-    const index = this.#sharedCount++ % this.#pools.shared.options.max;
+    const index = this.#sharedCount++ % this.#pools.sharedReads.options.max;
     return (this.#shared[index] ??= this.#openShared(index));
   }
 
-  /** Called after a timeout: the network to the server may be lost for all connections. */
+  /** Called after a timeout: the network to PostgreSQL may be lost for all connections. */
   distrustAll(): void {
     this.#generation++;
   }
@@ -228,7 +228,7 @@ export class Connections {
     return this.#generations.get(client) === this.#generation;
   }
 
-  /** Undefined if the server accepts no more connections. The caller then waits for a busy connection of the pool. */
+  /** Undefined if PostgreSQL accepts no more connections. The caller then waits for a busy connection of the pool. */
   async #connectOnce(pool: pg.Pool): Promise<pg.PoolClient | undefined> {
     try {
       const client = await pool.connect();
@@ -236,15 +236,15 @@ export class Connections {
       this.#retryAt = 0;
       return client;
     } catch (error) {
-      // The pool was busy; the server itself may be fine.
+      // The pool was busy; PostgreSQL itself may be fine.
       if (/^timeout exceeded/.test((error as Error).message)) throw queueFull();
       if ((error as { code?: string }).code === tooManyConnections && pool.totalCount > 0) return undefined;
-      this.#lastFault = toFault(error);
+      this.#lastError = toPostgresError(error);
       if (performance.now() >= this.#retryAt) {
         this.#backoffMs = Math.min(Math.max(minBackoffMs, this.#backoffMs * 2), maxBackoffMs);
         this.#retryAt = performance.now() + this.#backoffMs;
       }
-      throw this.#lastFault;
+      throw this.#lastError;
     }
   }
 
@@ -253,7 +253,7 @@ export class Connections {
     const remove = () => {
       if (this.#shared[index] === connecting) this.#shared[index] = undefined;
     };
-    const connecting = this.connect('shared').then((client) => {
+    const connecting = this.connect('sharedReads').then((client) => {
       client.once('end', () => {
         remove();
         client.release(true);
@@ -271,12 +271,12 @@ function beginStatements({ keepsSessions, timeoutSeconds }: SessionOptions) {
     ? ''
     : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
   const syncing = keepsSessions ? '' : `; ${enableSyncedCommits({ isLocal: true })}`;
-  const reading = `begin isolation level repeatable read read only${limits}`;
+  const shortReads = `begin isolation level repeatable read read only${limits}`;
   return {
-    writing: `begin isolation level read committed${limits}${syncing}`,
-    reading,
+    transaction: `begin isolation level read committed${limits}${syncing}`,
+    shortReads,
     // For long reads, a plan that considers the values is worth its cost.
-    snapshots: `${reading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
+    longReads: `${shortReads}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
   };
 }
 

@@ -6,13 +6,13 @@ import { findListPart, toJsonRows, writeListQuery, type Part, type Statement } f
 
 export interface PostgresStatement {
   readonly text: string;
-  /** The name under which a connection has prepared it. */
+  /** The name under which a connection prepares the statement. */
   readonly name: string;
   readonly valueCount: number;
-  /** Its plan depends on the values, so they must be part of the text. */
+  /** The query plan depends on the values, so the values must be part of the text. */
   readonly isPlannedByValue?: boolean;
   readonly valuesOf: (parameters: unknown) => unknown[];
-  /** Its rows have a `list` as JSON. */
+  /** Each row has a `list` as JSON text. */
   readonly hasLists?: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Value {
 
 const cache = new Map<Statement, PostgresStatement>();
 const multiRowCache = new Map<Statement, PostgresStatement | undefined>();
-/** By the names of the statements. The code decides which writes are queued together, so there are few combinations. */
+/** Combined statements by the names of their parts. The code decides which writes are queued together, so there are few combinations. */
 const combinedCache = new Map<string, PostgresStatement>();
 
 export function toPostgres(statement: Statement): PostgresStatement {
@@ -35,7 +35,7 @@ export function toPostgres(statement: Statement): PostgresStatement {
 /** The number of rows in one multi-row insert. */
 export const rowsPerInsert = 50;
 
-/** Turns an insert of one row into one of `rowsPerInsert` rows; undefined for any other statement. */
+/** Turns an insert of one row into an insert of `rowsPerInsert` rows; undefined for any other statement. */
 export function toMultiRowInsert(statement: Statement): PostgresStatement | undefined {
   if (!multiRowCache.has(statement)) {
     multiRowCache.set(statement, writeMultiRow(toPostgres(statement), `espalier_many_${multiRowCache.size}`));
@@ -157,7 +157,7 @@ function listTable(parameter: string, type: string): string {
     from unnest(${parameter}::${type}[]) with ordinality as listed (value, position)) as each`;
 }
 
-/** Without `keepsSessions`, a proxy may use another connection each time, so statements cannot be prepared by name. */
+/** Without `keepsSessions`, a connection pooler may use another connection each time, so statements cannot be prepared by name. */
 export function toQuery(
   { text, name, isPlannedByValue, valuesOf }: PostgresStatement,
   parameters: unknown,
@@ -178,8 +178,8 @@ const nameAndTitle = `(folded_name || chr(10) || coalesce(folded_title, ''))`;
 const letterForSpace = 'q';
 /**
  * pg_trgm makes no trigram of letters with a space in between: the text "of the rack" would also select every title with
- * these words elsewhere in it. With a letter in place of the space, few other folders are selected. The letter also matches
- * itself, which does no harm, because the search compares the texts.
+ * these words elsewhere in it. With the letter `q` in place of each space, the index selects few other folders. A real `q` also
+ * matches, which does no harm, because the search compares the texts.
  */
 const searchedText = `replace(${nameAndTitle}, ' ', '${letterForSpace}')`;
 
@@ -198,12 +198,12 @@ export const postgresDialect: Dialect = {
     `create extension if not exists pg_trgm`,
     `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
   ],
-  // Other nodes read meanwhile, so a second transaction drops the index that they use.
+  // Other nodes use the old index meanwhile, so a second transaction drops it.
   searchIndexWithSpaces: [
     [`create index folders_searched on folders using gin (${searchedText} gin_trgm_ops)`, `analyze folders`],
     [`drop index folders_trigrams`],
   ],
-  // An entry may have at most 2,704 bytes, and a title can have more.
+  // An index entry may have at most 2,704 bytes, and a title can have more.
   listIndex: [],
   renameIndex: (from, to) => [`alter index ${from} rename to ${to}`],
   afterLoading: ['analyze'],

@@ -17,22 +17,23 @@ const retryAfterSeconds = 2;
 
 /**
  * SQLSTATE classes and codes of temporary errors: connections, resources (for example a full disk), shutdown, input and output,
- * read-only servers, locks and timeouts, refused logins, and statements after a failed one. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * read-only servers, locks and timeouts, refused logins, and statements after a failed statement in a transaction.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const temporary = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
+const temporaryCodes = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
 
-/** Damage of the server's files: data_corrupted and index_corrupted. */
-const damaged = /^XX00[12]$/;
+/** Damage of PostgreSQL's files: data_corrupted and index_corrupted. */
+const damageCodes = /^XX00[12]$/;
 
-/** The server shuts down or is no longer the primary: a new connection may lead to another server. */
-const ending = /^(08|57P|25006)/;
+/** PostgreSQL shuts down or is no longer the primary: a new connection may lead to another server. */
+const shutdownCodes = /^(08|57P|25006)/;
 
 /** Collisions with other transactions: the same work may succeed at the next attempt. */
-const colliding = /^(40001|40P01)$/;
+const collisionCodes = /^(40001|40P01)$/;
 
 /** An error with only its message and code, because the details of the original error may contain the values of a row. */
-class PostgresFault extends Error {
-  override readonly name = 'PostgresFault';
+class PostgresError extends Error {
+  override readonly name = 'PostgresError';
   readonly code: string;
 
   constructor(cause: unknown) {
@@ -41,19 +42,19 @@ class PostgresFault extends Error {
     this.code = code ?? '';
   }
 
-  /** False for an error of the network or the driver. */
+  /** Whether PostgreSQL itself reported the error: false for an error of the network or the driver. */
   get isFromServer(): boolean {
     return /^[\dA-Z]{5}$/.test(this.code) && /\d/.test(this.code);
   }
 
   get isDamage(): boolean {
-    return damaged.test(this.code);
+    return damageCodes.test(this.code);
   }
 
   get isTemporary(): boolean {
     return (
       !this.isFromServer ||
-      temporary.test(this.code) ||
+      temporaryCodes.test(this.code) ||
       this.isDamage ||
       writeFailureReason(this) !== undefined
     );
@@ -61,31 +62,31 @@ class PostgresFault extends Error {
 }
 
 export function isCollision(error: unknown): boolean {
-  return error instanceof PostgresFault && colliding.test(error.code);
+  return error instanceof PostgresError && collisionCodes.test(error.code);
 }
 
 /** Whether the connection cannot be used after this error. */
 export function endsConnection(error: unknown): boolean {
-  const fault = error instanceof Refusal ? error.cause : error;
-  return fault instanceof PostgresFault && (!fault.isFromServer || ending.test(fault.code));
+  const cause = causeOf(error);
+  return cause instanceof PostgresError && (!cause.isFromServer || shutdownCodes.test(cause.code));
 }
 
-export function toFault(error: unknown): unknown {
-  if (error instanceof PostgresFault || error instanceof Refusal || error instanceof TypeError) return error;
-  return new PostgresFault(error);
+export function toPostgresError(error: unknown): unknown {
+  if (error instanceof PostgresError || error instanceof Refusal || error instanceof TypeError) return error;
+  return new PostgresError(error);
 }
 
 const damagedMessage = 'The database is damaged, and must be restored from a backup.';
 
-function messageFor(fault: PostgresFault): string | undefined {
-  if (fault.code === '53300') return 'The database accepts no more connections right now. Try again later.';
-  if (fault.isDamage) return damagedMessage;
-  const reason = writeFailureReason(fault);
+function messageFor(error: PostgresError): string | undefined {
+  if (error.code === '53300') return 'The database accepts no more connections right now. Try again later.';
+  if (error.isDamage) return damagedMessage;
+  const reason = writeFailureReason(error);
   return reason && summaryOf(reason);
 }
 
-/** Finds the reason by SQLSTATE. The server reports some file system errors as XX000, so only the message contains the reason. */
-function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
+/** Finds the reason by SQLSTATE. PostgreSQL reports some file system errors as XX000, so only the message contains the reason. */
+function writeFailureReason({ code, message }: PostgresError): WriteFailureReason | undefined {
   if (code === '53100') return 'disk_full';
   if (code === '25006') return 'read_only';
   if (code === '42501') return 'permission';
@@ -98,6 +99,11 @@ function writeFailureReason({ code, message }: PostgresFault): WriteFailureReaso
   return /: Disk quota exceeded/.test(message) ? 'quota' : undefined;
 }
 
+/** The error itself, or the error that a refusal replaces. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Refusal ? error.cause : error;
+}
+
 export function unavailable(
   cause: unknown,
   message = 'The database cannot be used right now. Try again later.',
@@ -107,9 +113,9 @@ export function unavailable(
 
 /** Explains why the server cannot start on this database, and what to do. `safeUrl` is the URL without its password. */
 export function toStartError(error: unknown, safeUrl: string): unknown {
-  const fault = error instanceof Refusal ? error.cause : error;
-  if (!(fault instanceof PostgresFault)) return error;
-  const { code, message } = fault;
+  const cause = causeOf(error);
+  if (!(cause instanceof PostgresError)) return error;
+  const { code, message } = cause;
   const advice = adviceFor(code, message);
   return new StartError(`The database ${safeUrl} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
     cause: error,
@@ -121,34 +127,35 @@ function adviceFor(code: string, message: string): string {
   if (code === '28000') return ' Check the user in the URL, and the rules in pg_hba.conf.';
   if (code === '3D000') return ' Create an empty database with the encoding UTF8.';
   if (code === '53300')
-    return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections on the server.';
+    return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL.';
   if (/trgm/.test(message)) {
     return ' Espalier needs the extension pg_trgm for search. Ask an administrator of the database to run CREATE EXTENSION pg_trgm in a schema of the search_path.';
   }
   if (/unsupported startup parameter/.test(message)) {
-    return ' If it is a proxy that pools connections, such as PgBouncer, set ESPALIER_DATABASE_POOL_MODE=transaction.';
+    return ' If the URL leads to a connection pooler such as PgBouncer, set ESPALIER_DATABASE_POOL_MODE=transaction.';
   }
   if (code === '42501' && /for table/.test(message)) {
     return ' Grant the user SELECT, INSERT, UPDATE and DELETE on all tables.';
   }
   if (code === '42501')
-    return ' The user needs permission to create tables in the schema. Make the user its owner.';
+    return ' The user needs permission to create tables in the schema. Make the user the owner of the schema.';
   if (/does not support SSL/.test(message))
-    return ' Remove sslmode from the URL, or turn on TLS on the server.';
+    return ' Remove sslmode from the URL, or turn on TLS in PostgreSQL.';
   if (/altnames/.test(message)) {
-    return ' The certificate of the server is for another host name. Use that name in the URL, or set sslmode=verify-ca.';
+    return ' The certificate of PostgreSQL is for another host name. Use that host name in the URL, or set sslmode=verify-ca.';
   }
   if (/certificate/.test(message))
-    return ' Set sslrootcert=<file> in the URL to the certificate of the authority.';
+    return ' Set sslrootcert=<file> in the URL to the certificate of the certificate authority.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in the URL.';
   if (code === 'ECONNREFUSED')
-    return ' Check that the server is running, and check the host and port in the URL.';
+    return ' Check that PostgreSQL is running, and check the host and port in the URL.';
   return '';
 }
 
-const damagedSummary = 'The database is damaged. Restore a backup or repair it, and restart every node.';
+const damagedSummary =
+  'The database is damaged. Repair the database or restore a backup, and then restart every node.';
 const staleSummary =
-  'Connections to the database lead to copies of different age. Make sure that every connection leads to the same primary server.';
+  'Some database connections reach a server with older data. Make sure that every connection leads to the same primary server.';
 
 export class PostgresFaults extends Faults {
   readonly #safeUrl: string;
@@ -167,14 +174,14 @@ export class PostgresFaults extends Faults {
   }
 
   reportDamage(finding: string): Refusal {
-    const detail = `The database ${this.#safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node. See espalier docs durability.`;
+    const detail = `The database ${this.#safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Repair the database or restore a backup, and then restart every node. Run 'espalier docs durability' for the steps.`;
     this.recordDamage({ summary: damagedSummary, detail });
     return unavailable(undefined, damagedMessage);
   }
 
   reportStale(): Refusal {
     if (!this.#stale) {
-      const detail = `The database ${this.#safeUrl} returned an older state than before: connections lead to copies of different age, for example because the former primary still runs after a failover. Stop the former primary, and make sure that every connection leads to the current one. This node connects again, and is ready when its connections agree.`;
+      const detail = `The database ${this.#safeUrl} returned an older state than before: some connections reach a server with older data, for example because the former primary still runs after a failover. Stop the former primary, and make sure that every connection leads to the current primary. This node opens new connections, and is ready again when they all return the same state.`;
       this.#stale = { summary: staleSummary, detail };
       this.log('error', detail);
     }
@@ -183,23 +190,23 @@ export class PostgresFaults extends Faults {
   }
 
   confirmCurrent(): void {
-    if (this.#stale) this.log('info', 'All connections to the database lead to the same state again.');
+    if (this.#stale) this.log('info', 'All connections to the database return the same state again.');
     this.#stale = undefined;
   }
 
   /** Turns a temporary error of the database, which the request did not cause, into UNAVAILABLE. */
   toRefusal(error: unknown): unknown {
-    if (!(error instanceof PostgresFault)) return error;
+    if (!(error instanceof PostgresError)) return error;
     if (error.isDamage) this.reportDamage(error.message);
     return error.isTemporary ? unavailable(error, messageFor(error)) : error;
   }
 
-  /** Like `toRefusal`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
+  /** Like `toRefusal()`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
   toWriteRefusal(error: unknown, rows: number): unknown {
-    const fault = error instanceof Refusal ? error.cause : error;
-    const reason = fault instanceof PostgresFault ? writeFailureReason(fault) : undefined;
+    const cause = causeOf(error);
+    const reason = cause instanceof PostgresError ? writeFailureReason(cause) : undefined;
     if (reason) {
-      const { code, message } = fault as PostgresFault;
+      const { code, message } = cause as PostgresError;
       this.recordWriteFailure(reason, `${code}: ${message}.`, rows);
     }
     return this.toRefusal(error);

@@ -1,6 +1,6 @@
 /**
- * Receives a notification when any process commits, including this one. `commit` in `transaction.ts` sends it. A notification
- * may be lost, so callers must also poll; `JournalFeed` does.
+ * Receives a notification when any process commits, including this one. `commit()` in `transaction.ts` sends it. A notification
+ * may be lost, so callers must also poll, as `JournalFeed` does.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';

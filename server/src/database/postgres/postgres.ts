@@ -1,5 +1,5 @@
 /**
- * The database on PostgreSQL. Changes run at READ COMMITTED and lock the journal's counter. Snapshots run at REPEATABLE READ. Each
+ * The database on PostgreSQL. Changes run at READ COMMITTED and lock the counter of the journal. Snapshots run at REPEATABLE READ. Each
  * kind of work has its own connections.
  */
 
@@ -60,9 +60,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     change: (work, changeOptions) => changes.change(work, changeOptions),
     maxConcurrentChanges: maxTransactionsPerCommit,
     exclusive: (work) => runner.runExclusively(work),
-    openSnapshot: () => openSnapshot(runner, 'reading'),
-    snapshot: (work) => withSnapshot(openSnapshot(runner, 'snapshots'), work),
-    shortSnapshot: (work) => withSnapshot(openSnapshot(runner, 'reading'), work),
+    openSnapshot: () => openSnapshot(runner, 'shortReads'),
+    snapshot: (work) => withSnapshot(openSnapshot(runner, 'longReads'), work),
+    shortSnapshot: (work) => withSnapshot(openSnapshot(runner, 'shortReads'), work),
     onCommit: (callback) => listener.onCommit(callback),
     connections: () => {
       const { open, busy, waiting } = connections.count();
@@ -89,7 +89,7 @@ const maxWaiting = 1_000;
 /** Uses one connection, so each batch begins after the commit of the previous one. */
 class PostgresGroupCommit extends GroupCommit {
   readonly #runner: TransactionRunner;
-  #shared: PostgresTransaction | undefined;
+  #sharedTransaction: PostgresTransaction | undefined;
 
   constructor(runner: TransactionRunner) {
     super();
@@ -100,20 +100,20 @@ class PostgresGroupCommit extends GroupCommit {
     work: (transaction: Transaction) => PromiseOrValue<T>,
     { takesLong = false }: ChangeOptions = {},
   ): Promise<T> {
-    return this.#runner.retryCollisions(async (tries) => {
+    return this.#runner.retryCollisions(async (attempt) => {
       if (this.waiting >= maxWaiting) throw queueFull();
-      return this.run(work, { deadlineMs, isAlone: takesLong || tries > 1 });
+      return this.run(work, { deadlineMs, isAlone: takesLong || attempt > 1 });
     });
   }
 
   protected async begin(): Promise<PostgresTransaction | undefined> {
-    this.#shared = undefined;
-    this.failLate(queueFull);
+    this.#sharedTransaction = undefined;
+    this.failExpired(queueFull);
     if (this.waiting === 0) return undefined;
-    return (this.#shared = await this.#runner.begin('changing'));
+    return (this.#sharedTransaction = await this.#runner.begin('changes'));
   }
 
   protected toRefusal(error: unknown): unknown {
-    return this.#runner.toRefusal(error, this.#shared);
+    return this.#runner.toRefusal(error, this.#sharedTransaction);
   }
 }

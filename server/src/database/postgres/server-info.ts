@@ -1,10 +1,10 @@
-/** Checks the requirements of a PostgreSQL server when it is opened, and reads more facts for `espalier doctor`. */
+/** Checks that a PostgreSQL server meets the requirements when a database is opened, and reads more facts for `espalier doctor`. */
 
 import pg from 'pg';
 import { StartError } from '../../config/start-error.ts';
 import type { DatabaseOptions } from '../database.ts';
 import { connectionConfig, sessionOptions } from './connections.ts';
-import { toStartError, toFault } from './faults.ts';
+import { toStartError, toPostgresError } from './faults.ts';
 import { send } from './transaction.ts';
 
 const minVersion = 130_000;
@@ -31,17 +31,17 @@ export async function checkServer(
   const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;
   if (encoding !== 'UTF8') {
     throw new StartError(
-      `The database has the encoding ${encoding}; Espalier needs one with UTF8. Create it with ENCODING 'UTF8' TEMPLATE template0.`,
+      `The database has the encoding ${encoding}; Espalier needs a database with UTF8. Create one with ENCODING 'UTF8' TEMPLATE template0.`,
     );
   }
   if (Number(version) < minVersion) {
     throw new StartError(
-      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${minVersion / 10_000} or newer.`,
+      `The database server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${minVersion / 10_000} or newer.`,
     );
   }
   if (isStandby) {
     throw new StartError(
-      'The server is a standby, which is read-only. Set ESPALIER_DATABASE_URL to the URL of the primary.',
+      'The PostgreSQL server is a standby, which is read-only. Set ESPALIER_DATABASE_URL to the URL of the primary server.',
     );
   }
   const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
@@ -66,7 +66,7 @@ export interface ServerInfo extends BasicServerInfo {
   readonly hasTrigrams: boolean;
 }
 
-const selectMore = `
+const selectDetails = `
   select current_setting('server_version') as "displayVersion", extract(epoch from clock_timestamp()) * 1000 as "nowMs",
     current_setting('synchronous_commit', true) as "synchronousCommit",
     (select datctype from pg_database where datname = current_database()
@@ -82,11 +82,11 @@ export async function readServerInfo(url: string, options: DatabaseOptions): Pro
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const server = (await client.query<BasicServerInfo>(selectServer)).rows[0]!;
-    const more = (await client.query<Omit<ServerInfo, keyof BasicServerInfo>>(selectMore)).rows[0]!;
-    return { ...server, ...more, nowMs: Number(more.nowMs) };
+    const basicInfo = (await client.query<BasicServerInfo>(selectServer)).rows[0]!;
+    const details = (await client.query<Omit<ServerInfo, keyof BasicServerInfo>>(selectDetails)).rows[0]!;
+    return { ...basicInfo, ...details, nowMs: Number(details.nowMs) };
   } catch (error) {
-    throw toStartError(toFault(error), session.safeUrl);
+    throw toStartError(toPostgresError(error), session.safeUrl);
   } finally {
     await client.end().catch(() => undefined);
   }

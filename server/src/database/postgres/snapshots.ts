@@ -1,19 +1,19 @@
-/** Snapshots on PostgreSQL: transactions that only read, each on a connection of its own. */
+/** Snapshots on PostgreSQL: read-only transactions, each on its own connection. */
 
 import type pg from 'pg';
 import type { Snapshot } from '../database.ts';
 import type { Statement } from '../statement.ts';
 import { send, type TransactionRunner } from './transaction.ts';
 
-interface Begun {
+interface OpenConnection {
   readonly client: pg.PoolClient;
-  readonly begun: Promise<unknown>;
+  readonly beginResult: Promise<unknown>;
 }
 
-/** The snapshot takes a connection at its first read. The pool `snapshots` is for long reads. */
-export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snapshots'): Snapshot {
+/** The snapshot takes a connection at its first read. The pool `longReads` is for long reads. */
+export function openSnapshot(runner: TransactionRunner, pool: 'shortReads' | 'longReads'): Snapshot {
   const { connections, faults } = runner.options;
-  let connection: Promise<Begun> | undefined;
+  let connection: Promise<OpenConnection> | undefined;
   let isOver = false;
   // After the end, another snapshot may use the connection.
   const requireOpen = () => {
@@ -23,11 +23,11 @@ export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snaps
   const all = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> => {
     try {
       requireOpen();
-      const { client, begun } = await (connection ??= connect());
+      const { client, beginResult } = await (connection ??= connect());
       requireOpen();
-      const reading = runner.read(client, statement, parameters);
+      const pendingRows = runner.read(client, statement, parameters);
       // If `begin` failed, each statement would read a different state.
-      const [rows] = await Promise.all([reading, begun]);
+      const [rows] = await Promise.all([pendingRows, beginResult]);
       return rows;
     } catch (error) {
       throw faults.toRefusal(error);
@@ -46,14 +46,14 @@ export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snaps
   };
 }
 
-/** Does not await `begin`: the server responds to it before the first statement. */
-function beginOn(client: pg.PoolClient, text: string): Begun {
-  const begun = send(client, text);
-  begun.catch(() => undefined);
-  return { client, begun };
+/** Does not wait for `begin`: PostgreSQL responds to it before the first statement. */
+function beginOn(client: pg.PoolClient, text: string): OpenConnection {
+  const beginResult = send(client, text);
+  beginResult.catch(() => undefined);
+  return { client, beginResult };
 }
 
-function release({ client }: Begun): Promise<void> {
+function release({ client }: OpenConnection): Promise<void> {
   return send(client, 'commit').then(
     () => client.release(),
     () => client.release(true),

@@ -16,7 +16,7 @@ import {
   type PostgresStatement,
   type QueuedWrite,
 } from './dialect.ts';
-import { endsConnection, isCollision, toFault, unavailable, type PostgresFaults } from './faults.ts';
+import { endsConnection, isCollision, toPostgresError, unavailable, type PostgresFaults } from './faults.ts';
 
 interface RunnerOptions extends Pick<DatabaseOptions, 'onStatement' | 'onDuration'> {
   readonly connections: Connections;
@@ -29,8 +29,8 @@ export const channel = 'espalier';
 
 /** The longest timeout of a timer in Node. */
 const maxMs = 2 ** 31 - 1;
-/** How many attempts a transaction has if it collides with others. */
-const maxTries = 5;
+/** How many attempts a transaction has if it collides with other transactions. */
+const maxAttempts = 5;
 /** "ESPA": the number of the advisory lock that a migration takes. */
 const migrationLock = 0x45535041;
 /** How many statements are sent before the first response. */
@@ -63,13 +63,13 @@ export class TransactionRunner {
       return result;
     } catch (error) {
       if (/^Query read timeout/.test((error as Error).message)) connections.distrustAll();
-      throw toFault(error);
+      throw toPostgresError(error);
     } finally {
       if (startedAt !== undefined) onDuration!('statement', performance.now() - startedAt);
     }
   }
 
-  async begin(pool: 'writing' | 'changing'): Promise<PostgresTransaction> {
+  async begin(pool: 'transactions' | 'changes'): Promise<PostgresTransaction> {
     return new PostgresTransaction(await this.options.connections.connect(pool), this);
   }
 
@@ -77,7 +77,7 @@ export class TransactionRunner {
     return this.retryCollisions(async () => {
       let shared: PostgresTransaction | undefined;
       try {
-        shared = await this.begin('writing');
+        shared = await this.begin('transactions');
         return await runIn(shared, work);
       } catch (error) {
         throw this.toRefusal(error, shared);
@@ -86,7 +86,7 @@ export class TransactionRunner {
   }
 
   async runExclusively<T>(work: Work<T>): Promise<T> {
-    return runIn(await this.begin('changing'), async (transaction) => {
+    return runIn(await this.begin('changes'), async (transaction) => {
       await transaction.define(
         `set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${migrationLock})`,
       );
@@ -94,20 +94,20 @@ export class TransactionRunner {
     });
   }
 
-  /** Runs work again after a collision with another transaction. */
-  async retryCollisions<T>(work: (tries: number) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
+  /** Runs `work` again after a collision with another transaction. */
+  async retryCollisions<T>(work: (attempt: number) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
       try {
-        return await work(tries);
+        return await work(attempt);
       } catch (error) {
         if (!isCollision(error)) throw error;
-        if (tries === maxTries) throw this.options.faults.toRefusal(error);
-        await delay(Math.random() * 20 * tries);
+        if (attempt === maxAttempts) throw this.options.faults.toRefusal(error);
+        await delay(Math.random() * 20 * attempt);
       }
     }
   }
 
-  /** Returns a collision unchanged, for `retryCollisions`. */
+  /** Returns a collision unchanged, for `retryCollisions()`. */
   toRefusal(error: unknown, transaction: PostgresTransaction | undefined): unknown {
     return isCollision(error) ? error : this.options.faults.toWriteRefusal(error, transaction?.rows ?? 0);
   }
@@ -128,16 +128,16 @@ async function runIn<T>(shared: PostgresTransaction, work: Work<T>): Promise<T> 
   return result;
 }
 
-/** A transaction on a connection, which it releases at its end. */
+/** A transaction on a connection. At its end, it releases the connection. */
 export class PostgresTransaction implements SharedTransaction {
   readonly transaction: Transaction;
-  /** How many rows it has changed. */
+  /** How many rows the transaction has changed. */
   rows = 0;
   readonly #client: pg.PoolClient;
   readonly #runner: TransactionRunner;
-  readonly #begun: Promise<unknown>;
-  /** Sent before the next statement. */
-  #queued: QueuedWrite[] = [];
+  readonly #beginResult: Promise<unknown>;
+  /** They are sent before the next statement. */
+  #queuedWrites: QueuedWrite[] = [];
   /** The first error of a statement: nothing can be committed after it. */
   #failure: Error | undefined;
   #isAnnounced = false;
@@ -146,13 +146,13 @@ export class PostgresTransaction implements SharedTransaction {
   constructor(client: pg.PoolClient, runner: TransactionRunner) {
     this.#client = client;
     this.#runner = runner;
-    this.#begun = this.#sendAhead(runner.options.connections.begin.writing);
+    this.#beginResult = this.#sendWithoutWaiting(runner.options.connections.begin.transaction);
     this.transaction = this.#createTransaction();
   }
 
   #createTransaction(): Transaction {
     const execute = <P, R>(statement: Statement<P, R>, parameters: P) => {
-      this.#sendQueuedAhead();
+      this.#sendQueuedWithoutWaiting();
       return this.#execute<R>(toPostgres(statement), parameters);
     };
     return {
@@ -166,7 +166,7 @@ export class PostgresTransaction implements SharedTransaction {
         return rowCount ?? 0;
       },
       runEach: async (statement, parameterSets) => {
-        this.#sendQueuedAhead();
+        this.#sendQueuedWithoutWaiting();
         for (const requests of slices(toRequests(statement, parameterSets), maxPipelined)) {
           await Promise.all(requests.map((request) => this.#execute(request.statement, request.parameters)));
         }
@@ -175,10 +175,10 @@ export class PostgresTransaction implements SharedTransaction {
       queue: (statement, parameters, refuse) => {
         const queued = toPostgres(statement);
         // A combined statement can change each row only once.
-        if (this.#queued.some((each) => each.statement === queued)) this.#sendQueuedAhead();
-        this.#queued.push({ statement: queued, parameters, refuse });
+        if (this.#queuedWrites.some((each) => each.statement === queued)) this.#sendQueuedWithoutWaiting();
+        this.#queuedWrites.push({ statement: queued, parameters, refuse });
       },
-      notes: new Map(),
+      cache: new Map(),
       announce: () => void (this.#isAnnounced = true),
       // Creating an index may take long.
       define: async (text) => void (await send(this.#client, text, maxMs)),
@@ -190,23 +190,23 @@ export class PostgresTransaction implements SharedTransaction {
   }
 
   savepoint(): void {
-    void this.#sendAhead(this.#hasSavepoint ? 'release own; savepoint own' : 'savepoint own');
+    void this.#sendWithoutWaiting(this.#hasSavepoint ? 'release own; savepoint own' : 'savepoint own');
     this.#hasSavepoint = true;
   }
 
-  /** The next savepoint releases it; a commit does not need to. */
+  /** The next savepoint releases this one. A commit needs no release. */
   release(): void {}
 
   async undo(error: unknown): Promise<boolean> {
     if (endsConnection(error)) return false;
-    this.transaction.notes.clear();
-    this.#queued = [];
+    this.transaction.cache.clear();
+    this.#queuedWrites = [];
     try {
       await send(this.#client, 'rollback to own');
       this.#failure = undefined;
       return true;
     } catch {
-      // The server rolls back a transaction whose connection is lost.
+      // PostgreSQL rolls back a transaction whose connection is lost.
       return false;
     }
   }
@@ -219,7 +219,7 @@ export class PostgresTransaction implements SharedTransaction {
   async commit(): Promise<void> {
     const { onDuration, connections, faults, onCommitted } = this.#runner.options;
     try {
-      await this.#begun;
+      await this.#beginResult;
       const startedAt = onDuration && performance.now();
       await commit(this.#client, this.#isAnnounced && connections.keepsSessions);
       if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
@@ -238,7 +238,7 @@ export class PostgresTransaction implements SharedTransaction {
       if (!isLost) await send(this.#client, 'rollback');
       this.#client.release(isLost);
     } catch {
-      // The connection is lost, and the server rolls back.
+      // The connection is lost, and PostgreSQL rolls back.
       this.#client.release(true);
     }
   }
@@ -254,9 +254,9 @@ export class PostgresTransaction implements SharedTransaction {
   }
 
   async #sendQueued(): Promise<void> {
-    const writes = this.#queued;
+    const writes = this.#queuedWrites;
     if (writes.length === 0) return;
-    this.#queued = [];
+    this.#queuedWrites = [];
     const values = writes.map(({ parameters }) => parameters);
     const { rows } = await this.#execute(combineWrites(writes), values);
     const [counts] = rows as [Record<string, number>];
@@ -267,13 +267,13 @@ export class PostgresTransaction implements SharedTransaction {
     });
   }
 
-  /** Not awaited: if a queued statement fails, so does the statement after it. */
-  #sendQueuedAhead(): void {
+  /** No caller waits for the result: if a queued statement fails, so does the statement after it. */
+  #sendQueuedWithoutWaiting(): void {
     void this.#sendQueued().catch(() => undefined);
   }
 
-  /** Not awaited: the server responds in order, and if this fails, so does the next statement. */
-  #sendAhead(text: string): Promise<unknown> {
+  /** No caller has to wait for the result: PostgreSQL responds in order, and if this text fails, so does the next statement. */
+  #sendWithoutWaiting(text: string): Promise<unknown> {
     const sent = send(this.#client, text);
     sent.catch(() => undefined);
     return sent;
@@ -311,7 +311,7 @@ export async function send(
   try {
     return await client.query({ text, query_timeout: timeoutMs } as pg.QueryConfig);
   } catch (error) {
-    throw toFault(error);
+    throw toPostgresError(error);
   }
 }
 

@@ -13,7 +13,7 @@ import { openTimeoutMs } from './file.ts';
 import { createStatementRunner, readTableNames } from './dialect.ts';
 
 /** How many pages are copied before other work runs: about a millisecond. */
-const pagesAtOnce = 100;
+const pagesPerStep = 100;
 
 interface CopyFileOptions {
   readonly onPages?: ((done: number, total: number) => void) | undefined;
@@ -22,7 +22,7 @@ interface CopyFileOptions {
 
 /**
  * Copies a snapshot of the file while other connections write to it. Writers do not wait, but the log grows meanwhile. Without
- * the transaction, SQLite would restart the copy after each commit: https://www.sqlite.org/backup.html
+ * its read transaction, SQLite would restart the copy after each commit: https://www.sqlite.org/backup.html
  */
 export async function copyDatabaseFile(
   from: string,
@@ -38,7 +38,7 @@ export async function copyDatabaseFile(
       progress: ({ totalPages, remainingPages }) => {
         signal?.throwIfAborted();
         onPages?.(totalPages - remainingPages, totalPages);
-        return pagesAtOnce;
+        return pagesPerStep;
       },
     });
     signal?.throwIfAborted();
@@ -85,7 +85,7 @@ export function openDatabaseFile(file: string): DatabaseFile {
 }
 
 export interface FileLock {
-  /** False if the lock could not be taken, for example because the file is damaged: other processes may use it. */
+  /** False if the lock could not be taken, for example because the file is damaged. Other processes may then use the file. */
   readonly isCertain: boolean;
   release(): void;
 }
@@ -95,15 +95,15 @@ export interface FileLock {
  * taken through a hard link: it applies to the same file, but SQLite finds no log under that name and leaves both files unchanged.
  */
 export function lockExclusively(file: string): FileLock {
-  const other = `${file}.held-${randomBytes(4).toString('hex')}`;
+  const link = `${file}.held-${randomBytes(4).toString('hex')}`;
   let connection: Connection | undefined;
   const release = () => {
     connection?.close();
-    for (const ending of ['', '-wal', '-shm']) rmSync(other + ending, { force: true });
+    for (const ending of ['', '-wal', '-shm']) rmSync(link + ending, { force: true });
   };
   try {
-    linkSync(file, other);
-    connection = new BetterSqlite(other, { fileMustExist: true, timeout: 0 });
+    linkSync(file, link);
+    connection = new BetterSqlite(link, { fileMustExist: true, timeout: 0 });
     // Every connection to a file with a write-ahead log holds a lock for as long as it is open.
     connection.pragma('locking_mode = exclusive');
     connection.exec('begin exclusive; rollback');
@@ -112,7 +112,7 @@ export function lockExclusively(file: string): FileLock {
     release();
     if (sqliteCodeOf(error).startsWith('SQLITE_BUSY')) {
       throw new StartError(
-        `A server or another program uses ${file}. Stop every server on it, and run the same command again.`,
+        `A server or another program uses ${file}. Stop every server that uses this file, and run the same command again.`,
         { cause: error },
       );
     }

@@ -9,10 +9,10 @@ import { CommitPoller } from './commit-poller.ts';
 let folder: string;
 let file: string;
 let writer: Connection;
-let spare: Connection;
-let commits: CommitPoller;
+let spareConnection: Connection;
+let poller: CommitPoller;
 let isNeeded: boolean;
-let notified: number;
+let notifications: number;
 
 const write = (connection = writer) => connection.exec('insert into words values (1)');
 const poll = () => mock.timers.tick(200);
@@ -23,64 +23,64 @@ beforeEach(() => {
   writer = new BetterSqlite(file);
   writer.pragma('journal_mode = wal');
   writer.exec('create table words (word integer)');
-  spare = new BetterSqlite(file, { readonly: true });
+  spareConnection = new BetterSqlite(file, { readonly: true });
   mock.timers.enable({ apis: ['setInterval'] });
   isNeeded = false;
-  notified = 0;
-  commits = new CommitPoller(spare, { isNeeded: () => isNeeded });
-  commits.onCommit(() => notified++);
+  notifications = 0;
+  poller = new CommitPoller(spareConnection, { isNeeded: () => isNeeded });
+  poller.onCommit(() => notifications++);
 });
 
 afterEach(() => {
-  commits.stop();
+  poller.stop();
   mock.timers.reset();
-  spare.close();
+  spareConnection.close();
   writer.close();
   rmSync(folder, { recursive: true });
 });
 
-describe('the read transaction that stays open between writes', () => {
-  test('begins at a poll, and ends when it is released', () => {
-    assert.equal(spare.inTransaction, false);
+describe('the commit poller', () => {
+  test('begins its read transaction at a poll, and ends it on release', () => {
+    assert.equal(spareConnection.inTransaction, false);
     poll();
-    assert.equal(spare.inTransaction, true);
-    commits.releaseReadLock();
-    assert.equal(spare.inTransaction, false);
-    commits.releaseReadLock();
+    assert.equal(spareConnection.inTransaction, true);
+    poller.releaseReadLock();
+    assert.equal(spareConnection.inTransaction, false);
+    poller.releaseReadLock();
     poll();
-    assert.equal(spare.inTransaction, true);
+    assert.equal(spareConnection.inTransaction, true);
   });
 
-  test('does not begin while the connection is needed', () => {
+  test('begins no read transaction while the connection is needed', () => {
     isNeeded = true;
     poll();
-    assert.equal(spare.inTransaction, false);
+    assert.equal(spareConnection.inTransaction, false);
   });
 
-  test('hides no change: readers see it immediately, and listeners are called at the next poll', () => {
+  test('hides no change from readers, and notifies listeners at the next poll', () => {
     poll();
     write();
     assert.equal(writer.prepare('select count(*) from words').pluck().get(), 1);
-    assert.equal(notified, 0);
+    assert.equal(notifications, 0);
     poll();
-    assert.equal(notified, 1);
+    assert.equal(notifications, 1);
     poll();
-    assert.equal(notified, 1);
+    assert.equal(notifications, 1);
   });
 
-  test('ends when a poll finds a change, and begins again when a poll finds none', () => {
+  test('ends its read transaction after a change, and begins it again without changes', () => {
     poll();
     write();
     poll();
-    assert.equal(spare.inTransaction, false);
+    assert.equal(spareConnection.inTransaction, false);
     write();
     poll();
-    assert.equal(spare.inTransaction, false);
+    assert.equal(spareConnection.inTransaction, false);
     poll();
-    assert.equal(spare.inTransaction, true);
+    assert.equal(spareConnection.inTransaction, true);
   });
 
-  test('does not make the log grow when another process writes', () => {
+  test('does not make the log grow while another connection writes', () => {
     writer.pragma('wal_autocheckpoint = 10');
     for (let round = 0; round < 300; round++) {
       write();
@@ -91,19 +91,19 @@ describe('the read transaction that stays open between writes', () => {
     assert.ok(statSync(`${file}-wal`).size < 200_000, `${statSync(`${file}-wal`).size}`);
   });
 
-  test('does not begin after the poller has stopped', () => {
+  test('begins no read transaction after it has stopped', () => {
     poll();
-    commits.stop();
-    commits.releaseReadLock();
+    poller.stop();
+    poller.releaseReadLock();
     poll();
-    assert.equal(spare.inTransaction, false);
+    assert.equal(spareConnection.inTransaction, false);
   });
 
-  test('reports a file that cannot be read as changed, so that the next read fails with the error', () => {
+  test('notifies listeners if the file cannot be read, so that their read reports the error', () => {
     poll();
-    spare.close();
+    spareConnection.close();
     poll();
-    assert.equal(notified, 1);
-    spare = new BetterSqlite(file, { readonly: true });
+    assert.equal(notifications, 1);
+    spareConnection = new BetterSqlite(file, { readonly: true });
   });
 });

@@ -11,12 +11,12 @@ import type { DatabaseOptions } from '../database.ts';
 const pollMs = 200;
 
 interface PollerOptions extends Pick<DatabaseOptions, 'notifyOtherProcesses'> {
-  /** Whether other code may use the connection at any moment. */
+  /** Whether other code may use the spare connection at any moment. */
   readonly isNeeded: () => boolean;
 }
 
 export class CommitPoller {
-  readonly #spare: Connection;
+  readonly #spareConnection: Connection;
   readonly #options: PollerOptions;
   readonly #begin;
   readonly #end;
@@ -25,14 +25,14 @@ export class CommitPoller {
   #version: unknown;
   #timer: NodeJS.Timeout | undefined;
 
-  /** The open read transaction sees an old state, so nothing else may read with the spare connection meanwhile. */
-  constructor(spare: Connection, options: PollerOptions) {
-    this.#spare = spare;
+  /** The open read transaction sees an old state, so no other code may read with the spare connection meanwhile. */
+  constructor(spareConnection: Connection, options: PollerOptions) {
+    this.#spareConnection = spareConnection;
     this.#options = options;
-    this.#begin = spare.prepare('begin');
-    this.#end = spare.prepare('commit');
+    this.#begin = spareConnection.prepare('begin');
+    this.#end = spareConnection.prepare('commit');
     // https://www.sqlite.org/pragma.html#pragma_data_version
-    this.#readVersion = spare.prepare('pragma data_version').pluck();
+    this.#readVersion = spareConnection.prepare('pragma data_version').pluck();
     this.#version = this.#readVersion.get();
   }
 
@@ -49,7 +49,7 @@ export class CommitPoller {
 
   /** Must be called before the connection is used, and before this process writes. */
   releaseReadLock(): void {
-    if (this.#spare.inTransaction) this.#end.run();
+    if (this.#spareConnection.inTransaction) this.#end.run();
   }
 
   stop(): void {
@@ -66,7 +66,7 @@ export class CommitPoller {
     const isChanged = version === undefined || version !== this.#version;
     this.#version = version;
     if (!isChanged) return;
-    // A reader keeps writers from restarting the write-ahead log, so the lock is released while others write.
+    // A reader keeps writers from restarting the write-ahead log, so the lock is released while other processes write.
     this.releaseReadLock();
     this.#callListeners();
   }

@@ -17,7 +17,7 @@ export type StatementRunner = ReturnType<typeof createStatementRunner>;
 /** Runs statements on a connection, and prepares each statement once. */
 export function createStatementRunner(connection: Connection, options: RunnerOptions = {}) {
   const { onStatement, onDuration, toRefusal = (error) => error } = options;
-  // Weak, because some statements are created for one query.
+  // A weak map, because some statements are created for one query.
   const cache = new WeakMap<Statement, PreparedStatement>();
   const execute = (kind: 'all' | 'get' | 'run' | 'runEach', statement: Statement, parameters: unknown) => {
     const startedAt = onDuration && performance.now();
@@ -48,11 +48,11 @@ export function readTableNames(connection: Connection): string[] {
 }
 
 function prepare(connection: Connection, statement: Statement) {
-  const { text, order } = toSqlite(statement);
+  const { text, placeholders } = toSqlite(statement);
   const prepared: Prepared<unknown[]> = connection.prepare(text);
   const valuesOf = (parameters: unknown) => {
     const values: unknown[] = [];
-    for (const { name, toValue } of order) {
+    for (const { name, toValue } of placeholders) {
       const value = (parameters as Row)[name];
       values.push(toValue ? toValue(value as never) : value);
     }
@@ -61,27 +61,30 @@ function prepare(connection: Connection, statement: Statement) {
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
   const runEach = (parameterSets: readonly unknown[]) => parameterSets.forEach(run);
   const lists = findListPart(statement);
-  const reading = lists
-    ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))
-    : readingOf(prepared, valuesOf);
-  return { text, run, runEach, ...reading };
+  const reader = lists
+    ? createListReader(prepared, lists.name, valuesOf, placeholders.indexOf(listedId))
+    : createRowReader(prepared, valuesOf);
+  return { text, run, runEach, ...reader };
 }
 
 /** The values, in the order of the placeholders. */
-type Order = { name: string; toValue?: (parameter: never) => unknown }[];
+type Placeholders = { name: string; toValue?: (parameter: never) => unknown }[];
 
 /** The id whose list is read; `listForEach` refers to it once. */
-const listedId: Order[number] = { name: 'listed id' };
+const listedId: Placeholders[number] = { name: 'listed id' };
 
-export function toSqlite({ parts }: Statement): { readonly text: string; readonly order: Order } {
-  const order: Order = [];
+export function toSqlite({ parts }: Statement): {
+  readonly text: string;
+  readonly placeholders: Placeholders;
+} {
+  const placeholders: Placeholders = [];
   const write = (part: Part): string => {
     if (typeof part === 'string') return part;
-    if (part.kind === 'parameter') return next({ name: part.name });
+    if (part.kind === 'parameter') return addPlaceholder({ name: part.name });
     if (part.kind === 'possible-matches') {
       return `(select rowid as number from folder_trigrams
-        where folder_trigrams match ${next({ name: part.text, toValue: toTrigramQuery })}
-          and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
+        where folder_trigrams match ${addPlaceholder({ name: part.text, toValue: toTrigramQuery })}
+          and rowid > ${addPlaceholder({ name: part.after })} order by rowid limit ${addPlaceholder({ name: part.limit })}) as possible`;
     }
     // No lock is needed, because only one transaction writes at a time.
     if (part.kind === 'for-update' || part.kind === 'for-key-share') return '';
@@ -89,27 +92,29 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
     if (part.kind === 'hex') return `hex(${part.column})`;
     if (part.kind === 'list') {
-      return `(select key as position, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
+      return `(select key as position, value from json_each(${addPlaceholder({ name: part.name, toValue: JSON.stringify })})) as each`;
     }
     if (part.kind === 'rows') {
       const columns = Object.keys(part.columns).map((name) => `value ->> '${name}' as "${name}"`);
-      const rows = next({ name: part.name, toValue: toJsonRows(part.columns) });
+      const rows = addPlaceholder({ name: part.name, toValue: toJsonRows(part.columns) });
       return `(select ${columns.join(', ')} from json_each(${rows})) as each`;
     }
     const writeInner = (inner: Part) =>
-      typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);
+      typeof inner === 'string'
+        ? inner.replaceAll('each.value', () => addPlaceholder(listedId))
+        : write(inner);
     return writeListQuery(part, (statement) => statement.parts.map(writeInner).join(''));
   };
-  return { text: hideLimits(parts.map(write).join('')), order };
+  return { text: hideLimits(parts.map(write).join('')), placeholders };
 
-  function next(value: Order[number]): string {
-    order.push(value);
+  function addPlaceholder(value: Placeholders[number]): string {
+    placeholders.push(value);
     return '?';
   }
 }
 
-/** Reads the list of each id with a statement of its own. */
-function readingLists(
+/** Runs the statement once for each id, to read the list of that id. */
+function createListReader(
   prepared: Prepared<unknown[]>,
   name: string,
   valuesOf: (parameters: unknown) => unknown[],
@@ -128,7 +133,7 @@ function readingLists(
 }
 
 /** Rows are read as arrays: for objects, better-sqlite3 would compile a function with almost every call. */
-function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
+function createRowReader(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
   const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
   if (prepared.reader) prepared.raw();
   const toRow = rowCreator(names);
@@ -167,7 +172,7 @@ const searchIndex = [
   // Small pages: a search skips through the lists of frequent trigrams, and a merge, which some changes cause, writes a fixed
   // number of pages.
   `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
-  // Runs once for many rows, because each run of a trigger makes FTS5 write out its pending entries.
+  // This trigger runs once for many rows, because each run of a trigger makes FTS5 write out its pending entries.
   `create trigger folder_trigrams_insert after update of last on folder_numbers begin
     insert into folder_trigrams (rowid, text)
     select number, folded_name || char(10) || coalesce(folded_title, '') from folders

@@ -18,8 +18,8 @@ import {
 } from '../faults.ts';
 
 /** https://www.sqlite.org/rescode.html */
-const temporary = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|NOLFS)/;
-const damaged = /^SQLITE_(CORRUPT|NOTADB)/;
+const temporaryCodes = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|NOLFS)/;
+const damageCodes = /^SQLITE_(CORRUPT|NOTADB)/;
 const retryAfterSeconds = 5;
 /** More than SQLite writes with one call. */
 const probeBytes = 2 ** 16;
@@ -30,7 +30,7 @@ export function sqliteCodeOf(error: unknown): string {
 }
 
 export function isDamage(error: unknown): boolean {
-  return damaged.test(sqliteCodeOf(error));
+  return damageCodes.test(sqliteCodeOf(error));
 }
 
 function unavailable(message: string, cause: unknown): Refusal {
@@ -87,21 +87,21 @@ function damagedRefusal(cause?: unknown): Refusal {
 
 /** Warns against a restart, which would create an empty database, or lose the last copy of a deleted one. */
 function movedText(file: string): string {
-  return `The file ${file} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see espalier docs durability).`;
+  return `The file ${file} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file. Run 'espalier docs durability' for the steps.`;
 }
 
 /** One line with the damage and the steps to restore the file. */
 export function damageText(file: string, finding: string): string {
   const name = basename(file);
-  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} (espalier restore <backup> --replace does both), and start again. See espalier docs durability.`;
+  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server that uses it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} ('espalier restore <backup> --replace' does both), and start again. Run 'espalier docs durability' for the steps.`;
 }
 
 /** Explains why the server cannot start on this file. Returns other errors unchanged. */
 export function toStartError(error: unknown, file: string): unknown {
-  const fault = error instanceof Refusal ? error.cause : error;
-  if (!sqliteCodeOf(fault)) return error;
-  const { message } = fault as Error;
-  if (isDamage(fault)) return new StartError(damageText(file, message), { cause: error });
+  const cause = error instanceof Refusal ? error.cause : error;
+  if (!sqliteCodeOf(cause)) return error;
+  const { message } = cause as Error;
+  if (isDamage(cause)) return new StartError(damageText(file, message), { cause: error });
   const reason = error instanceof Refusal ? ` ${error.message}` : '';
   return new StartError(`The database file ${file} cannot be prepared: ${message}.${reason}`, {
     cause: error,
@@ -112,7 +112,8 @@ export function toStartError(error: unknown, file: string): unknown {
 const probeValidMs = 1_000;
 const movedSummary =
   'The database file was moved, deleted or replaced. Put it back, and do not restart the server meanwhile.';
-const damagedSummary = 'The database is damaged. Stop every server on it, restore a backup, and start again.';
+const damagedSummary =
+  'The database is damaged. Stop every server that uses it, restore a backup, and start again.';
 
 export class SqliteFaults extends Faults {
   readonly #file: string;
@@ -122,7 +123,7 @@ export class SqliteFaults extends Faults {
   #missingFile: string | undefined;
   #lastProbe: { readonly errno: string | undefined; readonly at: number } | undefined;
 
-  /** Create it before the file is opened, because the file may be replaced at any moment. */
+  /** Create this object before you open the file, because the file may be replaced at any moment. */
   constructor(file: string, options: FaultOptions) {
     super(options);
     this.#file = file;
@@ -142,27 +143,29 @@ export class SqliteFaults extends Faults {
   readonly toRefusal = (error: unknown): unknown => {
     const code = sqliteCodeOf(error);
     if (isDamage(error)) return this.reportDamage((error as Error).message, error);
-    return temporary.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;
+    return temporaryCodes.test(code)
+      ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error)
+      : error;
   };
 
-  /** Like `toRefusal`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
+  /** Like `toRefusal()`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
   toWriteRefusal(error: unknown, rows: number): unknown {
-    const fault = error instanceof Refusal ? error.cause : error;
-    const code = sqliteCodeOf(fault);
+    const cause = error instanceof Refusal ? error.cause : error;
+    const code = sqliteCodeOf(cause);
     // The cause is neither the database nor its disk.
-    if (!temporary.test(code)) return this.toRefusal(error);
+    if (!temporaryCodes.test(code)) return this.toRefusal(error);
     const found = reasonOfCode(code);
     // SQLite does not pass on the error of the operating system.
     const isVague = found === undefined || found === 'cannot_open';
     const reason = (isVague && reasonOfErrno(this.#findRecentErrno())) || (found ?? 'io_error');
-    this.recordWriteFailure(reason, `${code}: ${(fault as Error).message}.`, rows);
+    this.recordWriteFailure(reason, `${code}: ${(cause as Error).message}.`, rows);
     // After a crash, the change may or may not be on the disk.
     const isUncertain = reason === 'io_error' && /FSYNC/.test(code);
     return unavailable(
       isUncertain
         ? 'The disk of the database fails, and the change may or may not be stored. Check before you try again.'
         : summaryOf(reason),
-      fault,
+      cause,
     );
   }
 

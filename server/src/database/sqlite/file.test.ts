@@ -54,7 +54,7 @@ describe('a new file', () => {
     assert.deepEqual(logged, []);
   });
 
-  test('is synced to the disk, with every folder that was created for it, before it is opened', async () => {
+  test('is synced to the disk with every folder that was created for it', async () => {
     const synced: string[] = [];
     const { fsyncSync } = fs;
     mock.method(fs, 'fsyncSync', (descriptor: number) => {
@@ -79,19 +79,19 @@ describe('a new file', () => {
 });
 
 describe('an existing file', () => {
-  test('causes a warning with a command if other users can read it, and stays unchanged', async () => {
+  test('causes a warning if other users can read it, and keeps its mode', async () => {
     await openAndClose();
     chmodSync(file, 0o644);
     const database = await open();
     assert.equal(logged.length, 1);
-    const side = `${file}-wal ${file}-shm`;
+    const logFiles = `${file}-wal ${file}-shm`;
     assert.ok(logged[0]!.startsWith('warn: Other users of this machine can read the database'), logged[0]);
-    assert.ok(logged[0]!.endsWith(`Run: chmod 600 ${file} ${side}`), logged[0]);
+    assert.ok(logged[0]!.endsWith(`Run: chmod 600 ${file} ${logFiles}`), logged[0]);
     for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(mode(path), 0o644, path);
     await database.close();
   });
 
-  test('may be opened through a symbolic link: SQLite creates its log next to the real file', async () => {
+  test('has its log next to the real file if a symbolic link leads to it', async () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real', 'espalier.db'), file);
     const database = await open();
@@ -106,7 +106,7 @@ describe('an existing file', () => {
   });
 });
 
-describe('opening a file after damage or a crash', () => {
+describe('openDatabase() after damage or a crash', () => {
   const pageSize = 4096;
   const write = (at: number, bytes: Uint8Array) => {
     const content = readFileSync(file);
@@ -118,9 +118,9 @@ describe('opening a file after damage or a crash', () => {
     const connection = new BetterSqlite(path);
     connection.pragma('wal_autocheckpoint = 0');
     connection.exec(text);
-    for (const side of ['', '-wal']) copyFileSync(path + side, `${path}.kept${side}`);
+    for (const ending of ['', '-wal']) copyFileSync(path + ending, `${path}.kept${ending}`);
     connection.close();
-    for (const side of ['', '-wal']) fs.renameSync(`${path}.kept${side}`, path + side);
+    for (const ending of ['', '-wal']) fs.renameSync(`${path}.kept${ending}`, path + ending);
   };
   const createWithRows = async (path = file) => {
     await openAndClose(path);
@@ -131,14 +131,14 @@ describe('opening a file after damage or a crash', () => {
   };
 
   const damages: Record<string, { damage: () => void | Promise<void>; message: RegExp }> = {
-    'pages with other bytes': {
+    'a file with overwritten pages': {
       damage: () => {
         const pages = statSync(file).size / pageSize;
         for (let page = 1; page < pages; page++) write(page * pageSize, Buffer.alloc(64, 0xa5));
       },
       message: /is damaged: /,
     },
-    'one page of many with other bytes': {
+    'a file with one overwritten page': {
       damage: () => write(statSync(file).size - 3 * pageSize, Buffer.alloc(pageSize, 0xa5)),
       message: /is damaged: /,
     },
@@ -146,11 +146,11 @@ describe('opening a file after damage or a crash', () => {
       damage: () => truncateSync(file, 5 * pageSize),
       message: /is damaged: /,
     },
-    'a header of zeros': {
+    'a file with a header of zeros': {
       damage: () => write(0, Buffer.alloc(pageSize)),
       message: /is damaged: file is not/,
     },
-    'a schema that cannot be read': {
+    'a file with an unreadable schema': {
       damage: () => {
         const connection = new BetterSqlite(file);
         connection.unsafeMode();
@@ -160,7 +160,7 @@ describe('opening a file after damage or a crash', () => {
       },
       message: /is damaged: malformed database schema/,
     },
-    'the write-ahead log of another database': {
+    'a file with the log of another database': {
       damage: async () => {
         const other = join(folder, 'other.db');
         await openAndClose(other);
@@ -172,7 +172,7 @@ describe('opening a file after damage or a crash', () => {
       },
       message: /is damaged: /,
     },
-    'an empty file with a write-ahead log': {
+    'an empty file with a log': {
       damage: () => {
         runAndCrash(file, `insert into settings values ('a', 'b')`);
         truncateSync(file, 0);
@@ -182,7 +182,7 @@ describe('opening a file after damage or a crash', () => {
   };
 
   for (const [name, { damage, message }] of Object.entries(damages)) {
-    test(`refuses ${name} with an error of one line, and changes nothing`, async () => {
+    test(`refuses ${name}, and changes nothing`, async () => {
       await createWithRows();
       await damage();
       const content = () => [file, `${file}-wal`].map((each) => existsSync(each) && readFileSync(each));
@@ -193,7 +193,7 @@ describe('opening a file after damage or a crash', () => {
         assert.doesNotMatch(error.message, /\n/);
         assert.match(
           error.message,
-          /\(nothing was changed\)\. To restore it, stop every server on it, move /,
+          /\(nothing was changed\)\. To restore it, stop every server that uses it, move /,
         );
         assert.match(error.message, /espalier\.db, espalier\.db-wal and espalier\.db-shm aside/);
         return true;
@@ -204,7 +204,7 @@ describe('opening a file after damage or a crash', () => {
     });
   }
 
-  test('opens a file with a truncated log, without the incomplete transaction', async () => {
+  test('omits the incomplete transaction of a truncated log', async () => {
     await createWithRows();
     runAndCrash(file, `insert into settings values ('whole', ''); insert into settings values ('torn', '')`);
     truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100);
@@ -218,14 +218,14 @@ describe('opening a file after damage or a crash', () => {
     assert.deepEqual(found, ['whole']);
   });
 
-  test('opens a file after its first start was killed', async () => {
+  test('opens a file whose first start was killed', async () => {
     const connection = new BetterSqlite(file);
     connection.pragma('application_id = 0x45535041');
     connection.exec('begin; create table half (x); insert into half values (zeroblob(100000))');
-    for (const side of ['', '-journal']) copyFileSync(file + side, `${file}.kept${side}`);
+    for (const ending of ['', '-journal']) copyFileSync(file + ending, `${file}.kept${ending}`);
     connection.exec('rollback');
     connection.close();
-    for (const side of ['', '-journal']) fs.renameSync(`${file}.kept${side}`, file + side);
+    for (const ending of ['', '-journal']) fs.renameSync(`${file}.kept${ending}`, file + ending);
     await openAndClose();
   });
 });

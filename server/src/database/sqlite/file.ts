@@ -32,19 +32,19 @@ export function prepareFile(path: string, { mustExist }: { mustExist: boolean })
       `There is no database file ${absolute}. Set --database-url or ESPALIER_DATABASE_URL to the database of the server.`,
     );
   }
-  const file = createPrivately(absolute);
+  const file = createPrivateFile(absolute);
   if (sizeOf(file)) inspectFile(file);
   else requireNoLog(file);
   return file;
 }
 
-/** Zero if there is no file, or an empty one, which SQLite would turn into a database. */
+/** Zero if there is no file, or an empty file, which SQLite would turn into a database. */
 export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** SQLite gives its other files the mode of the database file, so only the owner can read any of them. */
-function createPrivately(path: string): string {
+function createPrivateFile(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     const firstFolder = makeFolder(dirname(path));
@@ -65,20 +65,20 @@ export function makePrivateFolder(folder: string): void {
   if (firstFolder) syncFolders(realpathSync(folder), dirname(realpathSync(firstFolder)));
 }
 
-/** Returns the topmost folder that it created. Node's `recursive` option would never return where no folder can be created, as in /proc. */
+/** Returns the topmost folder that it created. Node's `recursive` option would never return in /proc, where no folder can be created. */
 function makeFolder(folder: string): string | undefined {
   if (statSync(folder, { throwIfNoEntry: false })) return undefined;
-  const above = folder === dirname(folder) ? undefined : makeFolder(dirname(folder));
+  const topmost = folder === dirname(folder) ? undefined : makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     // Another process may start at the same time and create it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return above ?? folder;
+  return topmost ?? folder;
 }
 
-/** A new file is on the disk only when its folder is synced. SQLite does that for its other files. */
+/** A new file is on the disk only when its folder is synced. SQLite syncs the folder for its own files. */
 export function syncFolders(folder: string, last: string): void {
   withDescriptor(folder, 'r', fsyncSync);
   if (folder !== last && folder !== dirname(folder)) syncFolders(dirname(folder), last);

@@ -20,8 +20,8 @@ interface SnapshotConnection {
 export class SnapshotPool {
   readonly #connect: () => Connection;
   readonly #createRunner: (connection: Connection) => StatementRunner;
-  readonly #opened: SnapshotConnection[] = [];
-  readonly #free: SnapshotConnection[] = [];
+  readonly #connections: SnapshotConnection[] = [];
+  readonly #freeConnections: SnapshotConnection[] = [];
   readonly #semaphore = createSemaphore(maxSnapshots);
 
   constructor(connect: () => Connection, createRunner: (connection: Connection) => StatementRunner) {
@@ -30,39 +30,39 @@ export class SnapshotPool {
   }
 
   open(): Snapshot {
-    let used: SnapshotConnection | undefined;
+    let current: SnapshotConnection | undefined;
     let isOver = false;
     const begin = (): SnapshotConnection => {
       // After the end, another response may use the connection, with the rights of another viewer.
       if (isOver) throw new Error('This snapshot has ended.');
-      used = this.#free.pop() ?? this.#openConnection();
-      used.begin.run();
-      return used;
+      current = this.#freeConnections.pop() ?? this.#openConnection();
+      current.begin.run();
+      return current;
     };
     return {
       isConsistent: true,
       isEmbedded: true,
-      all: (statement, parameters) => (used ?? begin()).runner.all(statement, parameters),
-      get: (statement, parameters) => (used ?? begin()).runner.get(statement, parameters),
+      all: (statement, parameters) => (current ?? begin()).runner.all(statement, parameters),
+      get: (statement, parameters) => (current ?? begin()).runner.get(statement, parameters),
       end: () => {
         isOver = true;
-        if (used) this.#release(used);
-        used = undefined;
+        if (current) this.#release(current);
+        current = undefined;
       },
     };
   }
 
   /** For long reads: waits for the semaphore. */
-  useLong<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  runLong<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#semaphore.run(() => withSnapshot(this.open(), work));
   }
 
-  get opened(): number {
-    return this.#opened.length;
+  get openCount(): number {
+    return this.#connections.length;
   }
 
   get busy(): number {
-    return this.#opened.length - this.#free.length;
+    return this.#connections.length - this.#freeConnections.length;
   }
 
   get waiting(): number {
@@ -70,25 +70,25 @@ export class SnapshotPool {
   }
 
   close(): void {
-    this.#opened.forEach(({ connection }) => connection.close());
+    this.#connections.forEach(({ connection }) => connection.close());
   }
 
   #openConnection(): SnapshotConnection {
     const connection = this.#connect();
     const [begin, rollback] = [connection.prepare('begin'), connection.prepare('rollback')];
-    const opened = { connection, runner: this.#createRunner(connection), begin, rollback };
-    this.#opened.push(opened);
-    return opened;
+    const snapshotConnection = { connection, runner: this.#createRunner(connection), begin, rollback };
+    this.#connections.push(snapshotConnection);
+    return snapshotConnection;
   }
 
-  #release(used: SnapshotConnection): void {
-    endTransaction(used);
-    if (this.#free.length < maxSnapshots) this.#free.push(used);
-    else this.#opened.splice(this.#opened.indexOf(used), 1)[0]!.connection.close();
+  #release(released: SnapshotConnection): void {
+    endTransaction(released);
+    if (this.#freeConnections.length < maxSnapshots) this.#freeConnections.push(released);
+    else this.#connections.splice(this.#connections.indexOf(released), 1)[0]!.connection.close();
   }
 }
 
-/** SQLite ends the transaction itself when it finds damage. Checking for that first would cost as much as a short statement. */
+/** SQLite ends the transaction itself when it finds damage. A check before `rollback` would cost as much as a short statement. */
 function endTransaction({ rollback, connection }: SnapshotConnection): void {
   try {
     rollback.run();

@@ -58,15 +58,15 @@ describe('an open database', () => {
   const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
 
   test('passes on the error of a failed statement, and rolls back the transaction', async () => {
-    const twice = database.transaction(async (t) => {
+    const duplicateInsert = database.transaction(async (t) => {
       await t.run(insert, { id: 'a', shelf: 'A' });
       await t.run(insert, { id: 'a', shelf: 'A' });
     });
-    await assert.rejects(twice, { name: 'SqliteError', code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+    await assert.rejects(duplicateInsert, { name: 'SqliteError', code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
     assert.deepEqual(await ids(), []);
   });
 
-  test('runs writers in the order of their requests, even when they wait for something', async () => {
+  test('runs transactions in the order of their requests, even if one waits', async () => {
     const steps: string[] = [];
     const write = (name: string) =>
       database.transaction(async (t) => {
@@ -84,17 +84,17 @@ describe('an open database', () => {
     const other = new BetterSqlite(file);
     other.exec(`begin immediate; insert into books values ('theirs', 'A')`);
     let isDone = false;
-    const waiting = add('ours').then(() => (isDone = true));
+    const pendingWrite = add('ours').then(() => (isDone = true));
     await setImmediate();
     assert.equal(isDone, false);
     assert.deepEqual(await ids(), []);
     other.exec('commit');
     other.close();
-    await waiting;
+    await pendingWrite;
     assert.deepEqual(await ids(), ['ours', 'theirs']);
   });
 
-  test('passes the text of each statement to `onStatement`, without its values', async () => {
+  test('passes the text of each statement to `onStatement()`, without its values', async () => {
     statements.length = 0;
     await add('hunter2');
     assert.deepEqual(statements, ['\n  insert into books (id, shelf) values (?, ?)']);
@@ -119,11 +119,11 @@ describe('an open database', () => {
   test('rolls back a transaction that fills the disk, reports the reason, and recovers', async () => {
     await add('before');
     await database.transaction((t) => t.define('pragma max_page_count = 10'));
-    const filling = database.transaction(async (t) => {
+    const largeWrite = database.transaction(async (t) => {
       await t.run(insert, { id: 'small', shelf: 'A' });
       await t.run(insert, { id: 'large', shelf: large });
     });
-    await assert.rejects(filling, isUnavailable('The disk of the database is full.'));
+    await assert.rejects(largeWrite, isUnavailable('The disk of the database is full.'));
     assert.deepEqual(await ids(), ['before']);
     await database.transaction((t) => t.define('pragma max_page_count = 1000000'));
     await add('large', large);
@@ -131,7 +131,7 @@ describe('an open database', () => {
   });
 
   test('reports a disk that becomes read-only, and recovers', async () => {
-    const refused = database.transaction(async (t) => {
+    const readOnlyWrite = database.transaction(async (t) => {
       await t.run(insert, { id: 'before', shelf: 'A' });
       await t.define('pragma query_only = on');
       try {
@@ -140,7 +140,10 @@ describe('an open database', () => {
         await t.define('pragma query_only = off');
       }
     });
-    await assert.rejects(refused, isUnavailable('The database is read-only right now. Try again later.'));
+    await assert.rejects(
+      readOnlyWrite,
+      isUnavailable('The database is read-only right now. Try again later.'),
+    );
     assert.deepEqual(await ids(), []);
     await add('a');
     assert.deepEqual(await ids(), ['a']);
@@ -192,38 +195,38 @@ describe('an open database', () => {
     );
   });
 
-  for (const side of ['', '-wal']) {
-    test(`writes nothing to a file that is no longer in its place: espalier.db${side}`, async () => {
+  for (const ending of ['', '-wal']) {
+    test(`writes nothing after espalier.db${ending} was moved`, async () => {
       await add('a');
-      renameSync(file + side, `${file}.away`);
+      renameSync(file + ending, `${file}.away`);
       const moved = 'The database cannot be written right now. Try again later.';
-      const fault = `The file ${file}${side} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see espalier docs durability).`;
+      const fault = `The file ${file}${ending} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file. Run 'espalier docs durability' for the steps.`;
       await assert.rejects(add('b'), isUnavailable(moved));
-      writeFileSync(file + side, '');
+      writeFileSync(file + ending, '');
       await assert.rejects(add('c'), isUnavailable(moved));
       assert.deepEqual(await ids(), ['a']);
       assert.equal(database.findFault()?.detail, fault);
       assert.deepEqual(logged, [`error: ${fault}`]);
-      renameSync(`${file}.away`, file + side);
+      renameSync(`${file}.away`, file + ending);
       await add('d');
       assert.equal(database.findFault(), undefined);
       assert.deepEqual(logged, [
         `error: ${fault}`,
-        `info: The file ${file}${side} is back in its place. Changes are written again.`,
+        `info: The file ${file}${ending} is back in its place. Changes are written again.`,
       ]);
       assert.deepEqual(await ids(), ['a', 'd']);
     });
   }
 });
 
-describe('opening', () => {
+describe('openDatabase()', () => {
   const assertRefused = (message: RegExp) =>
     assert.rejects(open, (error) => error instanceof StartError && message.test(error.message));
   const runOutside = (text: string) => new BetterSqlite(file).exec(text).close();
 
   beforeEach(() => (file = join(folder, 'espalier.db')));
 
-  test('finds the data that was committed before the database was closed', async () => {
+  test('reads the data that was committed before a close', async () => {
     for (const expected of [0, 1]) {
       database = await open();
       const count = sql<object, { count: number }>`select count(*) as count from settings`;
@@ -233,7 +236,7 @@ describe('opening', () => {
     }
   });
 
-  test('runs each migration once if two processes open the same new file', async () => {
+  test('runs each migration once if a new file is opened twice at the same time', async () => {
     const both = await Promise.all([open(), open()]);
     const recorded = sql<object, { number: number }>`select number from espalier_migrations order by number`;
     for (const each of both) {
@@ -261,7 +264,7 @@ describe('opening', () => {
     other.close();
   });
 
-  test('refuses a database that another process keeps locked, with an error of one line', async () => {
+  test('refuses a database that another process has locked', async () => {
     await (await open()).close();
     const other = new BetterSqlite(file);
     other.exec('begin exclusive');
@@ -269,7 +272,7 @@ describe('opening', () => {
     other.close();
   });
 
-  test('refuses a newer schema, and names both numbers', async () => {
+  test('refuses a newer schema with both version numbers in the error', async () => {
     await (await open()).close();
     const next = migrations.length + 1;
     runOutside(`insert into espalier_migrations values (${next}, 'from the future', 0)`);

@@ -1,6 +1,6 @@
 /**
  * The database on SQLite, which is embedded. One connection writes and another reads, so that no request sees the open
- * transaction of another one. A commit returns when it is on the disk.
+ * transaction of another request. A commit returns when it is on the disk.
  */
 
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
@@ -15,7 +15,7 @@ import { SnapshotPool } from './snapshots.ts';
 import { SqliteWriter } from './writer.ts';
 
 const busyTimeoutMs = 20;
-/** How long a transaction may wait for other processes, from the call on. */
+/** How long a transaction may wait for other processes, from the moment of the call. */
 const maxBusyMs = 5_000;
 const maxExclusiveBusyMs = 10_000;
 
@@ -33,11 +33,11 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     createStatementRunner(connection, { onStatement, onDuration, toRefusal });
   const readerRunner = createRunner(connections.reader);
   const writerRunner = createRunner(connections.writer);
-  const commits: CommitPoller = new CommitPoller(connections.reader, {
+  const poller: CommitPoller = new CommitPoller(connections.reader, {
     notifyOtherProcesses,
     isNeeded: () => writer.isOpen || writer.waiting > 0,
   });
-  const writer = new SqliteWriter(connections.writer, { runner: writerRunner, faults, commits, onDuration });
+  const writer = new SqliteWriter(connections.writer, { runner: writerRunner, faults, poller, onDuration });
   const snapshots = new SnapshotPool(() => connectToSameFile(file, faults), createRunner);
   // While no transaction is open, reads use the writer, because its cache has the pages that it wrote.
   const currentRunner = () => (writer.isOpen ? readerRunner : writerRunner);
@@ -55,27 +55,27 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     maxConcurrentChanges: maxTransactionsPerCommit,
     exclusive: (work) => writer.run(work, { deadlineMs: maxExclusiveBusyMs, isAlone: true }),
     openSnapshot: () => snapshots.open(),
-    snapshot: (work) => snapshots.useLong(work),
+    snapshot: (work) => snapshots.runLong(work),
     shortSnapshot: (work) => withSnapshot(snapshots.open(), work),
-    onCommit: (listener) => commits.onCommit(listener),
-    // The file itself is polled, so there is no connection that could fail.
+    onCommit: (listener) => poller.onCommit(listener),
+    // The file itself is polled, so no connection for notifications can fail.
     receivesNotifications: true,
     findFault: () => faults.findFault(),
     writeFailure: () => faults.writeFailure,
     reportDamage: (finding) => faults.reportDamage(finding),
-    reportStale: () => faults.reportDamage('it was overwritten with an older copy while it was used'),
+    reportStale: () => faults.reportDamage('it was overwritten with an older copy while the server used it'),
     // Connections cache pages of the overwritten file until a restart.
     confirmCurrent: () => undefined,
     // The writer and the reader are always open.
     connections: () => ({
-      open: 2 + snapshots.opened,
+      open: 2 + snapshots.openCount,
       busy: (writer.isOpen ? 1 : 0) + snapshots.busy,
       waiting: writer.waiting + snapshots.waiting,
     }),
     readSize: () => currentRunner().get(selectSize, {})!.bytes,
     explain: (error) => toStartError(error, file),
     close: () => {
-      commits.stop();
+      poller.stop();
       snapshots.close();
       connections.reader.close();
       connections.writer.close();
@@ -83,7 +83,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   };
 }
 
-/** Checks before and after, because the path may now lead to another file than the one that the writer has open. */
+/** Checks the file before and after, because the path may now lead to another file than the file that the writer has open. */
 function connectToSameFile(file: string, faults: SqliteFaults): Connection {
   let connection: Connection | undefined;
   try {

@@ -36,7 +36,7 @@ describe('transactions that wait at the same time', () => {
   const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
   const seenByOthers = () => other.prepare('select id from books order by id').pluck().all();
 
-  test('share a commit: none settles or is visible before it', async () => {
+  test('share a commit, and settle only after it', async () => {
     const settled: string[] = [];
     let seen: unknown;
     const first = add('a').then(() => settled.push('a'));
@@ -52,7 +52,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'b', 'c']);
   });
 
-  test('fail individually: only the writes of a failed transaction are rolled back', async () => {
+  test('fail without rolling back the writes of the others', async () => {
     const failing = (id: string) =>
       database.transaction(async (t) => {
         await t.run(insert, { id, shelf: 'A' });
@@ -73,7 +73,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'z']);
   });
 
-  test('succeed except the one that fills the disk', async () => {
+  test('succeed, except the one that fills the disk', async () => {
     await database.transaction((t) => t.define('pragma max_page_count = 10'));
     const results = await Promise.allSettled([add('a'), add('b', 'x'.repeat(100_000)), add('c')]);
     assert.deepEqual(
@@ -83,7 +83,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'c']);
   });
 
-  test('do not wait for a long one', async () => {
+  test('do not wait for a long change', async () => {
     const first = add('a');
     let isFirstSettled = false;
     void first.then(() => (isFirstSettled = true));

@@ -13,17 +13,17 @@ const busyPauseMs = 5;
 interface WriterOptions {
   readonly runner: StatementRunner;
   readonly faults: SqliteFaults;
-  readonly commits: CommitPoller;
+  readonly poller: CommitPoller;
   readonly onDuration: DatabaseOptions['onDuration'];
 }
 
 export class SqliteWriter extends GroupCommit implements SharedTransaction {
   readonly transaction: Transaction;
-  /** While it is true, the connection may read changes that are never committed. */
+  /** Whether a transaction is open: the connection then also reads changes that may never be committed. */
   isOpen = false;
   readonly #connection: Connection;
   readonly #options: WriterOptions;
-  readonly #control;
+  readonly #statements;
   #rows = 0;
   #isAnnounced = false;
 
@@ -31,7 +31,7 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
     super();
     this.#connection = connection;
     this.#options = options;
-    this.#control = {
+    this.#statements = {
       begin: connection.prepare('begin immediate'),
       commit: connection.prepare('commit'),
       rollback: connection.prepare('rollback'),
@@ -61,7 +61,7 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
       queue: (statement, parameters, refuse) => {
         if (run(statement, parameters) === 0 && refuse) throw refuse();
       },
-      notes: new Map(),
+      cache: new Map(),
       announce: () => void (this.#isAnnounced = true),
       define: (text) => void this.#connection.exec(text),
       tableNames: () => readTableNames(this.#connection),
@@ -70,23 +70,23 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
 
   /** Waits while another process writes, and serves other requests meanwhile. */
   protected async begin(): Promise<SharedTransaction | undefined> {
-    const { faults, commits } = this.#options;
+    const { faults, poller } = this.#options;
     while (this.waiting > 0) {
       try {
         faults.requireUndamaged();
         // No other connection of this process should hold a lock.
-        commits.releaseReadLock();
+        poller.releaseReadLock();
         this.#rows = 0;
-        this.transaction.notes.clear();
-        this.#control.begin.run();
+        this.transaction.cache.clear();
+        this.#statements.begin.run();
         this.isOpen = true;
         faults.requireSameFile('written');
         return this;
       } catch (error) {
         this.rollBack();
         if (!sqliteCodeOf(error).startsWith('SQLITE_BUSY')) throw error;
-        // Called only past a deadline, because `toRefusal` records a write failure, and a lock for milliseconds is not a failure.
-        this.failLate(() => this.toRefusal(error));
+        // Fails only transactions past their deadline: `toRefusal()` records a write failure, and a lock for milliseconds is not a failure.
+        this.failExpired(() => this.toRefusal(error));
         await delay(busyPauseMs);
       }
     }
@@ -98,19 +98,19 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
   }
 
   savepoint(): void {
-    this.#control.savepoint.run();
+    this.#statements.savepoint.run();
   }
 
   release(): void {
-    this.#control.release.run();
+    this.#statements.release.run();
   }
 
   undo(): boolean {
-    this.transaction.notes.clear();
+    this.transaction.cache.clear();
     if (!this.#connection.inTransaction) return false;
     try {
-      this.#control.undo.run();
-      this.#control.release.run();
+      this.#statements.undo.run();
+      this.#statements.release.run();
       return true;
     } catch {
       return false;
@@ -124,24 +124,24 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
   }
 
   commit(): void {
-    const { faults, commits, onDuration } = this.#options;
+    const { faults, poller, onDuration } = this.#options;
     const startedAt = onDuration && performance.now();
     try {
-      this.#control.commit.run();
+      this.#statements.commit.run();
     } catch (error) {
       this.rollBack();
       throw error;
     }
     this.isOpen = false;
     if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
-    if (this.#isAnnounced) commits.notify();
+    if (this.#isAnnounced) poller.notify();
     this.#isAnnounced = false;
     faults.recordCommit(this.#rows);
   }
 
   rollBack(): void {
     try {
-      if (this.#connection.inTransaction) this.#control.rollback.run();
+      if (this.#connection.inTransaction) this.#statements.rollback.run();
     } catch {
       // The next transaction fails with the same error, and reports it.
     } finally {
