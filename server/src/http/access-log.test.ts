@@ -9,7 +9,7 @@ import {
   type ReportRequest,
 } from './access-log.ts';
 
-const finished: FinishedRequest = {
+const finishedRequest: FinishedRequest = {
   requestId: 'abc-1',
   method: 'POST',
   route: '/graphql',
@@ -32,8 +32,8 @@ function linesOf(level: string, use: (report: ReportRequest) => void) {
   });
 }
 
-test('writes one line with the fields of the request, in this order', () => {
-  const [line] = linesOf('info', (report) => report(finished));
+test('writes one line with the fields of the request in a fixed order', () => {
+  const [line] = linesOf('info', (report) => report(finishedRequest));
   assert.deepEqual(Object.entries(line!), [
     ['level', 30],
     ['worker', 2],
@@ -47,10 +47,10 @@ test('writes one line with the fields of the request, in this order', () => {
   ]);
 });
 
-test('adds the code and the address of a refused request, and escapes them', () => {
-  const refused = { code: 'INVALID_CREDENTIALS', address: '"}\n{' };
+test('adds the escaped code and address of a refused request', () => {
+  const refusal = { code: 'INVALID_CREDENTIALS', address: '"}\n{' };
   const [line] = linesOf('info', (report) =>
-    report({ ...finished, route: undefined, status: 401, userId: undefined, refused }),
+    report({ ...finishedRequest, route: undefined, status: 401, userId: undefined, refusal }),
   );
   assert.deepEqual(line, {
     level: 30,
@@ -66,7 +66,7 @@ test('adds the code and the address of a refused request, and escapes them', () 
 });
 
 test('logs probes at debug level only', () => {
-  const probe = { ...finished, isProbe: true };
+  const probe = { ...finishedRequest, isProbe: true };
   assert.deepEqual(
     linesOf('info', (report) => report(probe)),
     [],
@@ -74,7 +74,7 @@ test('logs probes at debug level only', () => {
   assert.deepEqual(linesOf('debug', (report) => report(probe))[0]!['level'], 20);
 });
 
-test('returns nothing if the log level excludes the lines', () => {
+test('createAccessLog() returns undefined if the log level excludes its lines', () => {
   const log = pino({ level: 'warn' }, { write: () => assert.fail() });
   assert.equal(createAccessLog(log), undefined);
 });
@@ -91,14 +91,14 @@ for (const [ms, written] of [
   [3_600_000.5, 3_600_000.5],
 ] as const) {
   test(`writes ${ms} ms as ${written}`, () => {
-    const [line] = linesOf('info', (report) => report({ ...finished, ms }));
+    const [line] = linesOf('info', (report) => report({ ...finishedRequest, ms }));
     assert.equal(line!['ms'], written);
   });
 }
 
 test('logs the trace id that the client sent', () => {
   const traceparent = `00-${traceId}-${parentId}-01`;
-  const [line] = linesOf('info', (report) => report({ ...finished, traceparent }));
+  const [line] = linesOf('info', (report) => report({ ...finishedRequest, traceparent }));
   assert.equal(line!['traceId'], traceId);
 });
 
@@ -112,16 +112,16 @@ for (const [what, header] of [
 ] as const) {
   test(`logs no trace id for a header with ${what}`, () => {
     assert.equal(traceIdOf(header), undefined);
-    const [line] = linesOf('info', (report) => report({ ...finished, traceparent: header }));
+    const [line] = linesOf('info', (report) => report({ ...finishedRequest, traceparent: header }));
     assert.ok(line && !('traceId' in line));
   });
 }
 
-test('accepts more fields in a later version of the header', () => {
+test('traceIdOf() accepts more fields in a later version of the header', () => {
   assert.equal(traceIdOf(`01-${traceId}-${parentId}-01-more`), traceId);
 });
 
-test('reports to all functions, one after another', () => {
+test('reportToAll() calls all functions, one after another', () => {
   const reported: string[] = [];
   const report = reportToAll(
     undefined,
@@ -129,7 +129,7 @@ test('reports to all functions, one after another', () => {
     () => reported.push('two'),
     () => reported.push('three'),
   );
-  report!(finished);
+  report!(finishedRequest);
   assert.deepEqual(reported, ['one', 'two', 'three']);
   assert.equal(reportToAll(undefined), undefined);
 });

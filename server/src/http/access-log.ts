@@ -20,7 +20,7 @@ export interface FinishedRequest {
   /** Undefined if the request is not traced here. */
   readonly trace?: TracedSpan | undefined;
   /** Why the request was refused, and the client's address if it is still known. */
-  readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
+  readonly refusal?: { readonly code: string; readonly address: string | undefined } | undefined;
   /** Some programs send a health probe every second. */
   readonly isProbe?: boolean;
   /** Whether the response was an event stream, which can last for days. */
@@ -29,12 +29,12 @@ export interface FinishedRequest {
 
 export type ReportRequest = (request: FinishedRequest) => void;
 
-/** The status in the log if the client left before the response. Several proxies use the same. */
+/** The status in the log if the client left before the response. Several proxies use the same status. */
 export const clientLeftStatus = 499;
 
 /** Returns a function that calls all functions, one after another. Undefined if there are none. */
-export function reportToAll(...all: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
-  const reports = all.filter((report) => report !== undefined);
+export function reportToAll(...reporters: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
+  const reports = reporters.filter((report) => report !== undefined);
   if (reports.length <= 1) return reports[0];
   return (request) => {
     for (const report of reports) report(request);
@@ -56,7 +56,7 @@ export function describeFinished(reply: FastifyReply): FinishedRequest {
     userId: request.userId ?? undefined,
     traceparent: raw.headers['traceparent'],
     trace: request.trace ?? undefined,
-    refused: refusalCode === null ? undefined : { code: refusalCode, address: request.ip },
+    refusal: refusalCode === null ? undefined : { code: refusalCode, address: request.ip },
     isStream: typeof contentType === 'string' && contentType.startsWith('text/event-stream'),
     isProbe: isProbe(config),
   };
@@ -69,7 +69,7 @@ export function isProbe({ endpoint }: FastifyContextConfig): boolean {
 /** Undefined if the log level excludes these lines. */
 export function createAccessLog(log: Logger): ReportRequest | undefined {
   if (!log.isLevelEnabled('info')) return undefined;
-  return ({ requestId, method, route, status, ms, userId, traceparent, trace, refused, isProbe }) => {
+  return ({ requestId, method, route, status, ms, userId, traceparent, trace, refusal, isProbe }) => {
     const fields = {
       requestId,
       method,
@@ -79,8 +79,8 @@ export function createAccessLog(log: Logger): ReportRequest | undefined {
       ms: Math.round(ms * 1000) / 1000,
       userId,
       traceId: trace?.span.spanContext().traceId ?? traceIdOf(traceparent),
-      code: refused?.code,
-      address: refused?.address,
+      code: refusal?.code,
+      address: refusal?.address,
     };
     // Do not change the text: `observability/log.ts` recognizes these lines by it.
     if (isProbe) log.debug(fields, 'request');

@@ -9,7 +9,7 @@ import { readBytes } from './guards/body-limits.ts';
 import { BrokenRequests } from './guards/broken-requests.ts';
 import { addGuards } from './guards/guards.ts';
 import { defaultTimeouts, serverOptions } from './guards/timeouts.ts';
-import { listen, type Listening, type ListenOptions } from './listen.ts';
+import { listen, type Listener, type ListenOptions } from './listen.ts';
 import { addRequestState, normalizeUrl, requestIds, securityHeaders } from './request-context.ts';
 import { addConsole } from './routes/console.ts';
 import { addDocumentation } from './routes/documentation.ts';
@@ -23,13 +23,13 @@ import { addGraphSocket, isUpgrade } from './websocket/upgrade.ts';
 
 export interface App {
   readonly server: FastifyInstance['server'];
-  listen(options: ListenOptions): Promise<Listening['address']>;
+  listen(options: ListenOptions): Promise<Listener['address']>;
   stop(): Promise<void>;
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { log, tracing, tls, settings } = options;
-  let listening: Listening | undefined;
+  let listener: Listener | undefined;
   let isStopping = false;
   const base: BaseServices = {
     ...options,
@@ -38,10 +38,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     nextRequestId: requestIds(),
     isStopping: () => isStopping,
   };
-  const broken = new BrokenRequests(base);
-  const app = createFastify(base, broken);
+  const brokenRequests = new BrokenRequests(base);
+  const app = createFastify(base, brokenRequests);
   tracing?.traceRequests(app);
-  const admission = addGuards(app, base, broken);
+  const admission = addGuards(app, base, brokenRequests);
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
   // JSON is listed by name, because Fastify has to search for the parser of any other type.
@@ -50,20 +50,20 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const live = new LiveConnections(base);
   const connections = new TcpConnections(app.server, tls !== undefined);
-  await addRoutes(app, { ...base, broken, admission, connections: live });
+  await addRoutes(app, { ...base, brokenRequests, admission, connections: live });
   await app.ready();
   return {
     server: app.server,
     async listen(listenOptions) {
-      listening = await listen(app.server, listenOptions);
-      return listening.address;
+      listener = await listen(app.server, listenOptions);
+      return listener.address;
     },
     async stop() {
       isStopping = true;
-      const cut = await connections.stop(listening, live, settings, options.stopTimings);
-      if (cut > 0)
+      const interruptedCount = await connections.stop(listener, live, settings, options.stopTimings);
+      if (interruptedCount > 0)
         log.warn(
-          { requests: cut },
+          { requests: interruptedCount },
           'Closed the connections of requests that did not finish within ESPALIER_STOP_SECONDS.',
         );
       await app.close();
@@ -71,7 +71,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-function createFastify(services: BaseServices, broken: BrokenRequests): FastifyInstance {
+function createFastify(services: BaseServices, brokenRequests: BrokenRequests): FastifyInstance {
   const { tls, times, report } = services;
   const { basePath, trustProxy } = services.settings;
   const http = { ...serverOptions(times), shouldUpgradeCallback: isUpgrade };
@@ -80,10 +80,10 @@ function createFastify(services: BaseServices, broken: BrokenRequests): FastifyI
     reply.headers(headers);
     if (!report) return;
     request.startedAt = performance.now();
-    onFinished(reply.raw, () => report(broken.correct(describeFinished(reply), request)));
+    onFinished(reply.raw, () => report(brokenRequests.correctReport(describeFinished(reply), request)));
   };
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-    sendError(error, request, reply, services, broken);
+    sendError(error, request, reply, services, brokenRequests);
   const app = fastify({
     // Fastify would create a logger for each request. The access log needs none.
     logger: false,
@@ -101,7 +101,7 @@ function createFastify(services: BaseServices, broken: BrokenRequests): FastifyI
       begin(request, reply);
       refuse(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => broken.refuse(error, socket),
+    clientErrorHandler: (error, socket) => brokenRequests.refuse(error, socket),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
   addRequestState(app, services.version);

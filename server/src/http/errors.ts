@@ -44,11 +44,11 @@ export function sendError(
   reply: FastifyReply,
   services: ErrorServices,
   /** `hasRefused` returns whether the client has already received a response, because its body was broken or late. */
-  broken: { hasRefused(request: IncomingMessage): boolean },
+  brokenRequests: { hasRefused(request: IncomingMessage): boolean },
 ): void {
   const { log, activity } = services;
-  if (isGone(error, request)) {
-    if (!broken.hasRefused(request.raw)) {
+  if (hasClientLeft(error, request)) {
+    if (!brokenRequests.hasRefused(request.raw)) {
       log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
     }
     reply.hijack();
@@ -66,8 +66,8 @@ export function sendError(
   });
 }
 
-/** Whether the connection was closed during the body or the response, so that no client waits for a refusal. */
-function isGone(error: unknown, { raw }: FastifyRequest): boolean {
+/** Whether the connection was closed during the body or the response. No client then waits for a refusal. */
+function hasClientLeft(error: unknown, { raw }: FastifyRequest): boolean {
   const { code } = partsOf(error);
   return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
 }

@@ -57,7 +57,7 @@ export interface BaseServices extends AppOptions {
 }
 
 export interface HttpServices extends BaseServices {
-  readonly broken: BrokenRequests;
+  readonly brokenRequests: BrokenRequests;
   readonly admission: Admission;
   readonly connections: LiveConnections;
 }

@@ -141,8 +141,8 @@ const minCountedBytes = 64 * 1024;
 function checkValues(body: Buffer, limits: ValueLimits): void {
   const excess = findExcess(body, limits);
   if (!excess) return;
-  const what = { values: 'values', names: 'different member names' }[excess];
-  throw new Refusal('TOO_LARGE', `The body contains more than ${limits[excess]} ${what}. Send it in parts.`);
+  const unit = { values: 'values', names: 'different member names' }[excess];
+  throw new Refusal('TOO_LARGE', `The body contains more than ${limits[excess]} ${unit}. Send it in parts.`);
 }
 
 /**
@@ -190,14 +190,14 @@ class DigestSet {
   readonly #slots: Int32Array;
   readonly #mask: number;
   readonly #shift: number;
-  #left: number;
+  #freeCount: number;
 
   constructor(maxSize: number) {
     const bits = Math.ceil(Math.log2(2 * maxSize + 2));
     this.#slots = new Int32Array(2 * 2 ** bits);
     this.#mask = 2 ** bits - 1;
     this.#shift = 32 - bits;
-    this.#left = maxSize;
+    this.#freeCount = maxSize;
   }
 
   /** Returns false if the set is full. */
@@ -212,6 +212,6 @@ class DigestSet {
     }
     slots[2 * slot] = first;
     slots[2 * slot + 1] = other;
-    return --this.#left >= 0;
+    return --this.#freeCount >= 0;
   }
 }

@@ -15,7 +15,7 @@ export interface ListenOptions {
   readonly requireUnused?: boolean;
 }
 
-export interface Listening {
+export interface Listener {
   readonly address: AddressInfo;
   /** Stops accepting connections. Resolves when the last connection is closed. */
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export async function listen(
   server: Port,
   options: ListenOptions,
   findAddresses = addressesOf,
-): Promise<Listening> {
+): Promise<Listener> {
   const addresses = await findAddresses(options.host);
   await listenOn(server, { ...options, host: addresses[0]! });
   const address = server.address() as AddressInfo;
@@ -39,13 +39,13 @@ export async function listen(
   for (const other of addresses.slice(1)) {
     // The server handles these connections as its own, so that the same limits apply.
     const { allowHalfOpen = false } = server as Port & { allowHalfOpen?: boolean };
-    const extra = createServer({ allowHalfOpen, noDelay: true }, (socket: Socket) =>
+    const extraPort = createServer({ allowHalfOpen, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket),
     );
-    if (server.maxConnections) extra.maxConnections = server.maxConnections;
+    if (server.maxConnections) extraPort.maxConnections = server.maxConnections;
     try {
-      await listenOn(extra, { ...options, host: other, port: address.port });
-      ports.push(extra);
+      await listenOn(extraPort, { ...options, host: other, port: address.port });
+      ports.push(extraPort);
     } catch (error) {
       if (options.requireUnused && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error;
     }
@@ -61,8 +61,8 @@ export async function listen(
 
 async function addressesOf(host: string): Promise<string[]> {
   if (host !== 'localhost') return [host];
-  const found = await lookup(host, { all: true });
-  return [...new Set(found.map(({ address }) => address))];
+  const records = await lookup(host, { all: true });
+  return [...new Set(records.map(({ address }) => address))];
 }
 
 async function listenOn(
@@ -139,8 +139,8 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
 
 /** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
 export async function requireReusePort({ host }: Settings): Promise<void> {
-  const unused = { host, port: 0 };
-  await listenOrExplain(() => probePort({ ...unused, reusePort: true }), unused);
+  const anyPort = { host, port: 0 };
+  await listenOrExplain(() => probePort({ ...anyPort, reusePort: true }), anyPort);
 }
 
 /** The API root, without a slash at its end. */

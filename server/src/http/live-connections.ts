@@ -1,4 +1,4 @@
-/** All WebSockets and event streams: one timer for their timeouts, a limit for each user, and the end when the server stops. */
+/** All WebSockets and event streams: one timer for their timeouts, a limit for each user, and the closing when the server stops. */
 
 import type { Logger } from 'pino';
 import type { Activity } from '../observability/activity.ts';
@@ -50,7 +50,7 @@ export class LiveConnections {
   readonly #checks = new Map<LiveConnection, number>();
   readonly #options: LiveOptions;
   readonly #times: LiveTimings;
-  readonly #local = new UsageByUser();
+  readonly #localCounts = new UsageByUser();
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
   #onEmpty: () => void = () => undefined;
@@ -77,7 +77,7 @@ export class LiveConnections {
   /** Counts a connection of a user until `release`, or refuses it. */
   reserve(userId: string): void {
     const { settings, remoteConnections: remote } = this.#options;
-    const count = this.#local.of(userId) + (remote?.count(userId) ?? 0);
+    const count = this.#localCounts.of(userId) + (remote?.count(userId) ?? 0);
     if (count >= settings.maxConnections) {
       throw new Refusal(
         'UNAVAILABLE',
@@ -92,9 +92,9 @@ export class LiveConnections {
     this.#count(userId, -1);
   }
 
-  #count(userId: string, more: number): void {
-    this.#local.add(userId, more);
-    this.#options.remoteConnections?.publish(userId, this.#local.of(userId));
+  #count(userId: string, difference: number): void {
+    this.#localCounts.add(userId, difference);
+    this.#options.remoteConnections?.publish(userId, this.#localCounts.of(userId));
   }
 
   /**
@@ -109,11 +109,11 @@ export class LiveConnections {
     const endAll = () => {
       const now = performance.now();
       for (const connection of [...this.#checks.keys()]) {
-        const ended = endedAt.get(connection);
-        this.#try(connection, () => {
-          if (ended === undefined) connection.check();
-          if (ended === undefined && connection.end(now >= mustEndAt)) endedAt.set(connection, now);
-          if (ended !== undefined && now - ended >= this.#times.endWithinMs) connection.terminate();
+        const endTime = endedAt.get(connection);
+        this.#runSafely(connection, () => {
+          if (endTime === undefined) connection.check();
+          if (endTime === undefined && connection.end(now >= mustEndAt)) endedAt.set(connection, now);
+          if (endTime !== undefined && now - endTime >= this.#times.endWithinMs) connection.terminate();
         });
       }
     };
@@ -129,7 +129,7 @@ export class LiveConnections {
     const checksPerHeartbeat = Math.round(this.#times.heartbeatEveryMs / this.#times.checkEveryMs);
     for (const [connection, checks] of this.#checks) {
       this.#checks.set(connection, checks + 1);
-      this.#try(connection, () => {
+      this.#runSafely(connection, () => {
         connection.check();
         if ((checks + 1) % checksPerHeartbeat === 0) connection.heartbeat();
       });
@@ -137,7 +137,7 @@ export class LiveConnections {
   }
 
   /** The failure of one connection must not affect the others. */
-  #try(connection: LiveConnection, work: () => void): void {
+  #runSafely(connection: LiveConnection, work: () => void): void {
     try {
       work();
     } catch (err) {

@@ -14,7 +14,7 @@ test('selects plain JSON without a header or for a wildcard', () => {
   assertType(json, [undefined, '*/*', 'application/*', 'text/html, */*;q=0.1', '*/*;q=0.001']);
 });
 
-test('selects the media type that is named', () => {
+test('selects the named media type', () => {
   assertType(json, [json, 'application/json;charset=utf-8', 'text/html, application/json']);
   assertType(graph, [graph, `${graph}; charset=utf-8`, `text/html, ${graph}`]);
 });
@@ -24,7 +24,7 @@ test('selects the first of two media types with equal weights', () => {
   assertType(json, [`${json}, ${graph}`]);
 });
 
-test('selects the greater weight, at any position', () => {
+test('selects the media type with the greater weight at any position', () => {
   assertType(graph, [
     `${json};q=0.9, ${graph}`,
     `${graph};q=0.9, ${json};q=0.8`,
@@ -73,7 +73,7 @@ test('selects nothing if neither media type is accepted', () => {
   ]);
 });
 
-test('accepts events only if they are named', () => {
+test('acceptsEventStream() requires the exact media type', () => {
   const events = 'text/event-stream';
   for (const accept of [
     events,
@@ -119,7 +119,7 @@ test('selects one of the two media types or none for any header', () => {
   );
 });
 
-test('prefers HTML only if it is named with at least the weight of JSON', () => {
+test('prefersHtml() requires HTML with at least the weight of JSON', () => {
   const browsers = [
     'text/html',
     'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',

@@ -9,7 +9,7 @@ interface Range {
 }
 
 /** Plain JSON first: the contract uses it, and a wildcard selects it. */
-const offered: readonly GraphMediaType[] = ['application/json', 'application/graphql-response+json'];
+const graphMediaTypes: readonly GraphMediaType[] = ['application/json', 'application/graphql-response+json'];
 
 const eventStream = 'text/event-stream';
 
@@ -18,8 +18,8 @@ export function acceptedMediaType(accept: string | undefined): GraphMediaType | 
   if (!accept || accept === '*/*' || accept === 'application/json') return 'application/json';
   const ranges = parseAccept(accept);
   let best: { mediaType: GraphMediaType; range: Range } | undefined;
-  for (const mediaType of offered) {
-    const range = closest(ranges, mediaType);
+  for (const mediaType of graphMediaTypes) {
+    const range = closestRange(ranges, mediaType);
     if (range && range.weight > 0 && (!best || isBetter(range, best.range))) best = { mediaType, range };
   }
   return best?.mediaType;
@@ -36,11 +36,11 @@ export function acceptsEventStream(accept: string | undefined): boolean {
 export function prefersHtml(accept = ''): boolean {
   const ranges = accept.toLowerCase().split(',').map(toRange);
   const html = ranges.find(({ name }) => name === 'text/html')?.weight ?? 0;
-  return html > 0 && html >= (closest(ranges, 'application/json')?.weight ?? 0);
+  return html > 0 && html >= (closestRange(ranges, 'application/json')?.weight ?? 0);
 }
 
 /** The most specific matching range decides. */
-function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | undefined {
+function closestRange(ranges: readonly Range[], mediaType: GraphMediaType): Range | undefined {
   for (const name of [mediaType, 'application/*', '*/*']) {
     const found = ranges.find((range) => range.name === name);
     if (found) return found;

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import type { Settings } from '../config/settings-table.ts';
-import type { Listening } from './listen.ts';
+import type { Listener } from './listen.ts';
 import type { LiveConnections } from './live-connections.ts';
 
 export interface StopTimings {
@@ -19,7 +19,7 @@ export interface StopTimings {
 }
 
 const defaultTimings: StopTimings = { checkEveryMs: 50, maxSilentMs: 1_000, pause: (ms) => delay(ms) };
-/** Most rounds of the event loop of an idle node are far shorter. Waiting for a shorter round would only cost time. */
+/** On an idle node, most rounds of the event loop are far shorter than this. */
 const shortRoundMs = 1;
 /** Limits the wait for a quiet round on a node that is never idle. */
 const maxWaitMs = 2_000;
@@ -77,22 +77,22 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 
 export class TcpConnections {
   /** Includes unfinished TLS handshakes and WebSockets. */
-  readonly #all = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
   /** HTTP connections only. */
   readonly #exchanges = new Map<Socket, Exchange>();
   /** Unfinished TLS handshakes, by the client's address and port: the secured socket is another object. */
   readonly #handshakes = new Map<string, Socket>();
   #isLastRequest = false;
-  #accepted = 0;
+  #acceptedCount = 0;
 
   constructor(server: Server, isTls: boolean) {
     server.on('connection', (socket: Socket) => {
       const address = isTls ? addressOf(socket) : '';
-      this.#all.add(socket);
-      this.#accepted++;
+      this.#sockets.add(socket);
+      this.#acceptedCount++;
       if (isTls) this.#handshakes.set(address, socket);
       socket.once('close', () => {
-        this.#all.delete(socket);
+        this.#sockets.delete(socket);
         if (this.#handshakes.get(address) === socket) this.#handshakes.delete(address);
       });
     });
@@ -107,7 +107,7 @@ export class TcpConnections {
     server.prependListener('request', (request, response: ServerResponse) => {
       const exchange = (request.socket as HttpSocket)[exchangeKey];
       if (this.#isLastRequest) announceClose(response, exchange?.response);
-      if (exchange) begin(exchange, request, response);
+      if (exchange) beginExchange(exchange, request, response);
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => {
       delete (socket as HttpSocket)[exchangeKey];
@@ -115,9 +115,9 @@ export class TcpConnections {
     });
   }
 
-  /** Closes the port, waits for the requests in flight, and ends those that are not done in time. Returns how many were ended. */
+  /** Closes the port, waits for the requests in flight, and interrupts those that do not finish in time. Returns the number of interrupted requests. */
   async stop(
-    listening: Listening | undefined,
+    listener: Listener | undefined,
     live: LiveConnections,
     { stopDelaySeconds, stopSeconds }: Settings,
     times: StopTimings = defaultTimings,
@@ -125,10 +125,13 @@ export class TcpConnections {
     this.#announceEnd();
     // The port stays open meanwhile, so that load balancers can react.
     if (stopDelaySeconds > 0) await times.pause(stopDelaySeconds * 1000);
-    const { allClosed } = await this.#closeAfterBacklog(listening);
+    const { allClosed } = await this.#closeAfterBacklog(listener);
     const endWithinMs = stopSeconds * 1000;
-    const [cut] = await Promise.all([this.#end(allClosed, endWithinMs, times), live.close(endWithinMs)]);
-    return cut;
+    const [interruptedCount] = await Promise.all([
+      this.#end(allClosed, endWithinMs, times),
+      live.close(endWithinMs),
+    ]);
+    return interruptedCount;
   }
 
   /** Adds `Connection: close` to every later response, unless part of the next request has arrived. */
@@ -144,22 +147,22 @@ export class TcpConnections {
    * Node accepts one connection per round of the event loop, and closing the port resets connections in the backlog. So the
    * port is closed after a short round that accepted none.
    */
-  async #closeAfterBacklog(listening: Listening | undefined): Promise<{ allClosed: Promise<void> }> {
+  async #closeAfterBacklog(listener: Listener | undefined): Promise<{ allClosed: Promise<void> }> {
     // The rest of the current round accepts no connection.
     await nextRound();
     return new Promise((resolve) => {
       const since = performance.now();
       let roundStart = since;
-      let accepted = this.#accepted;
+      let acceptedBefore = this.#acceptedCount;
       const endRound = () => {
         const now = performance.now();
-        const isQuiet = this.#accepted === accepted && now - roundStart < shortRoundMs;
+        const isQuiet = this.#acceptedCount === acceptedBefore && now - roundStart < shortRoundMs;
         if (isQuiet || now - since >= maxWaitMs) {
           // Closed here and not after a promise: a new connection can arrive at any moment.
-          resolve({ allClosed: listening?.close() ?? Promise.resolve() });
+          resolve({ allClosed: listener?.close() ?? Promise.resolve() });
           return;
         }
-        accepted = this.#accepted;
+        acceptedBefore = this.#acceptedCount;
         roundStart = performance.now();
         setImmediate(endRound);
       };
@@ -174,26 +177,26 @@ export class TcpConnections {
     { checkEveryMs, maxSilentMs }: StopTimings,
   ): Promise<number> {
     const silences: Silences = new Map();
-    let cut = 0;
+    let interruptedCount = 0;
     // Not `closeIdleConnections`: Node regards a response as done when it is written, not when it is sent.
     const closeUnused = () => {
       for (const [socket, exchange] of this.#exchanges) if (isIdle(socket, exchange)) socket.destroy();
       for (const socket of this.#awaitingClient()) {
         if (socket.destroyed || !isSilent(socket, silences, maxSilentMs)) continue;
-        if (!isWithoutRequest(socket, this.#exchanges.get(socket))) cut++;
+        if (!isWithoutRequest(socket, this.#exchanges.get(socket))) interruptedCount++;
         socket.destroy();
       }
     };
     closeUnused();
     const timer = setInterval(closeUnused, checkEveryMs);
     const deadline = setTimeout(() => {
-      for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) cut++;
-      for (const socket of this.#all) socket.destroy();
+      for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) interruptedCount++;
+      for (const socket of this.#sockets) socket.destroy();
     }, endWithinMs);
     await allClosed;
     clearInterval(timer);
     clearTimeout(deadline);
-    return cut;
+    return interruptedCount;
   }
 
   /** Connections on which the client has to send something before the server can continue. */
@@ -205,7 +208,7 @@ export class TcpConnections {
   }
 }
 
-function begin(exchange: Exchange, request: IncomingMessage, response: ServerResponse): void {
+function beginExchange(exchange: Exchange, request: IncomingMessage, response: ServerResponse): void {
   exchange.response = response;
   exchange.bytesAtEnd = undefined;
   if (hasBody(request)) request.on('end', recordEnd);

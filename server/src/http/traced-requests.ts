@@ -25,11 +25,11 @@ export function createRequestTracing(tracing: Tracing) {
     /** Traces an operation on a socket until it is open: the socket itself may stay open for hours. */
     async traceOperation<T>(protocol: string, userId: string, open: () => Promise<T>): Promise<T> {
       const attributes = { 'network.protocol.name': protocol, 'user.id': userId };
-      const started = startTrace(tracing, 'socket operation', { kind: SpanKind.SERVER, attributes });
+      const operationTrace = startTrace(tracing, 'socket operation', { kind: SpanKind.SERVER, attributes });
       try {
-        return await (started ? context.with(started.context, open) : open());
+        return await (operationTrace ? context.with(operationTrace.context, open) : open());
       } finally {
-        started?.end();
+        operationTrace?.end();
       }
     },
   };
@@ -47,7 +47,7 @@ function inTrace<T>({ trace }: FastifyRequest, work: () => T): T {
   return trace === null ? work() : context.with(trace.context, work);
 }
 
-const endRequest: ReportRequest = ({ trace, requestId, method, route, status, userId, refused }) => {
+const endRequest: ReportRequest = ({ trace, requestId, method, route, status, userId, refusal }) => {
   // The span of an event stream has ended with its first event.
   if (!trace?.span.isRecording()) return;
   trace.span.updateName(route === undefined ? method : `${method} ${route}`).setAttributes({
@@ -57,7 +57,7 @@ const endRequest: ReportRequest = ({ trace, requestId, method, route, status, us
       ? { 'espalier.client.left': true }
       : { 'http.response.status_code': status, ...(status >= 500 && { 'error.type': String(status) }) }),
     ...(userId !== undefined && { 'user.id': userId }),
-    ...(refused && { 'espalier.refusal': refused.code }),
+    ...(refusal && { 'espalier.refusal': refusal.code }),
   });
   if (status >= 500) trace.span.setStatus({ code: SpanStatusCode.ERROR });
   trace.end();

@@ -17,7 +17,7 @@ function createAdmission(load = { isMemoryShort: false, isBehind: false }, now =
 }
 
 /** Many subscriptions of one connection, each with a response to compute until `finish` is called. */
-class Crowd {
+class Subscriptions {
   readonly slots: ResponseSlot[] = [];
   readonly started: number[] = [];
   readonly stopping = new AbortController();
@@ -52,94 +52,94 @@ async function settle(): Promise<void> {
   await new Promise(setImmediate);
 }
 
-describe('backpressure of responses', () => {
-  test('computes at most one response of a connection and two of a user at the same time', async () => {
+describe('the response queue', () => {
+  test('admits at most one response per connection and two per user at a time', async () => {
     const admission = createAdmission();
-    const crowds = Array.from({ length: 3 }, () => new Crowd(admission.connect('ann'), 10));
+    const groups = Array.from({ length: 3 }, () => new Subscriptions(admission.connect('ann'), 10));
     await settle();
     assert.deepEqual(
-      crowds.map(({ started }) => started),
+      groups.map(({ started }) => started),
       [[0], [0], []],
     );
-    const other = new Crowd(admission.connect('bob'), 1);
+    const otherSubscriptions = new Subscriptions(admission.connect('bob'), 1);
     await settle();
-    assert.deepEqual(other.started, [0], 'another user does not wait');
-    await crowds[0]!.finish(0);
+    assert.deepEqual(otherSubscriptions.started, [0], 'another user does not wait');
+    await groups[0]!.finish(0);
     assert.deepEqual(
-      crowds.map(({ started }) => started),
+      groups.map(({ started }) => started),
       [[0], [0], [0]],
       'the connection that has waited longest is next',
     );
   });
 
-  test('computes nothing for a user with too many unsent bytes, until some are sent', async () => {
+  test('admits no response of a user with too many unsent bytes until some are sent', async () => {
     const admission = createAdmission();
-    const silent = admission.connect('ann');
-    silent.setUnsent(500 * kibibyte);
-    const waiting = new Crowd(admission.connect('ann'), 3);
-    const other = new Crowd(admission.connect('bob'), 1);
+    const fullConnection = admission.connect('ann');
+    fullConnection.setUnsent(500 * kibibyte);
+    const waitingSubscriptions = new Subscriptions(admission.connect('ann'), 3);
+    const otherSubscriptions = new Subscriptions(admission.connect('bob'), 1);
     await settle();
-    assert.deepEqual(waiting.started, []);
-    assert.deepEqual(other.started, [0]);
-    silent.setUnsent(499 * kibibyte);
+    assert.deepEqual(waitingSubscriptions.started, []);
+    assert.deepEqual(otherSubscriptions.started, [0]);
+    fullConnection.setUnsent(499 * kibibyte);
     await settle();
-    assert.deepEqual(waiting.started, [0]);
+    assert.deepEqual(waitingSubscriptions.started, [0]);
   });
 
-  test('counts small responses like large ones', async () => {
+  test('counts the bytes of many small responses together', async () => {
     const admission = createAdmission();
     const connections = Array.from({ length: 500 }, () => admission.connect('ann'));
     connections.forEach((connection) => connection.setUnsent(kibibyte));
-    const waiting = new Crowd(admission.connect('ann'), 1);
+    const waitingSubscriptions = new Subscriptions(admission.connect('ann'), 1);
     await settle();
-    assert.deepEqual(waiting.started, []);
+    assert.deepEqual(waitingSubscriptions.started, []);
     assert.throws(() => admission.reserveBody('ann', 1), isUnavailable);
     connections[0]!.setUnsent(0);
     await settle();
-    assert.deepEqual(waiting.started, [0]);
+    assert.deepEqual(waitingSubscriptions.started, [0]);
   });
 
-  test('computes responses for other users while several users read nothing', async () => {
+  test('admits responses of other users while several users read nothing', async () => {
     const admission = createAdmission();
     for (let number = 0; number < 3; number++) {
       const connection = admission.connect(`user ${number}`);
       let unsent = 0;
       // Each response leaves 50 KiB unsent.
       for (;;) {
-        const crowd = new Crowd(connection, 1);
+        const subscriptions = new Subscriptions(connection, 1);
         await settle();
-        if (crowd.started.length === 0) {
-          crowd.stopping.abort();
+        if (subscriptions.started.length === 0) {
+          subscriptions.stopping.abort();
           break;
         }
         connection.setUnsent((unsent += 50 * kibibyte));
-        await crowd.finish(0);
+        await subscriptions.finish(0);
       }
     }
-    const honest = new Crowd(admission.connect('bob'), 1);
+    const otherSubscriptions = new Subscriptions(admission.connect('bob'), 1);
     await settle();
-    assert.deepEqual(honest.started, [0]);
+    assert.deepEqual(otherSubscriptions.started, [0]);
   });
 
-  test('does not delay the other connections of a user if one connection is not read', async () => {
+  test('does not delay other connections of a user whose client does not read one', async () => {
     const admission = new Admission(
       { isMemoryShort: false, isBehind: false },
       { ...limits, bodyBytes: 1e9, bodyBytesPerUser: 1e9 },
       () => 0,
     );
-    const asleep = admission.connect('ann');
-    asleep.setUnsent(1024 * kibibyte);
-    const waiting = new Crowd(asleep, 5);
-    const awake = new Crowd(admission.connect('ann'), 5);
+    const unreadConnection = admission.connect('ann');
+    unreadConnection.setUnsent(1024 * kibibyte);
+    const waitingSubscriptions = new Subscriptions(unreadConnection, 5);
+    const readSubscriptions = new Subscriptions(admission.connect('ann'), 5);
     await settle();
-    assert.deepEqual(waiting.started, []);
-    assert.deepEqual(awake.started, [0]);
-    asleep.setUnsent(1023 * kibibyte);
+    assert.deepEqual(waitingSubscriptions.started, []);
+    assert.deepEqual(readSubscriptions.started, [0]);
+    unreadConnection.setUnsent(1023 * kibibyte);
     await settle();
-    assert.deepEqual(waiting.started, [0]);
+    assert.deepEqual(waitingSubscriptions.started, [0]);
   });
 
-  test('sends responses for a few milliseconds, then serves other users', async () => {
+  test('serves other users after a few milliseconds', async () => {
     let ms = 0;
     const admission = createAdmission(undefined, () => ms);
     const sent: string[] = [];
@@ -162,25 +162,25 @@ describe('backpressure of responses', () => {
     while (sent.length < 10) await settle();
   });
 
-  test('never computes a response that is stopped while it waits', async () => {
+  test('never admits a response that is stopped while it waits', async () => {
     const admission = createAdmission();
     const connection = admission.connect('ann');
     connection.setUnsent(500 * kibibyte);
-    const stopped = new Crowd(connection, 5);
-    const next = new Crowd(connection, 1);
+    const stoppedSubscriptions = new Subscriptions(connection, 5);
+    const nextSubscriptions = new Subscriptions(connection, 1);
     await settle();
-    stopped.stopping.abort();
-    for (const result of stopped.results) await assert.rejects(result, isUnavailable);
+    stoppedSubscriptions.stopping.abort();
+    for (const result of stoppedSubscriptions.results) await assert.rejects(result, isUnavailable);
     connection.setUnsent(0);
     await settle();
-    assert.deepEqual(stopped.started, []);
-    assert.deepEqual(next.started, [0]);
+    assert.deepEqual(stoppedSubscriptions.started, []);
+    assert.deepEqual(nextSubscriptions.started, [0]);
   });
 
-  test('counts a stopped response as being computed until its computation ends', async () => {
+  test('counts a stopped response until its computation ends', async () => {
     const admission = createAdmission();
     const connections = [admission.connect('ann'), admission.connect('ann'), admission.connect('ann')];
-    const [first, , third] = connections.map((connection) => new Crowd(connection, 2));
+    const [first, , third] = connections.map((connection) => new Subscriptions(connection, 2));
     await settle();
     first!.stopping.abort();
     await settle();
@@ -203,19 +203,19 @@ describe('backpressure of responses', () => {
 
   test('waits while memory is short, and continues without an event', async () => {
     const load = { isMemoryShort: true, isBehind: false };
-    const crowd = new Crowd(createAdmission(load).connect('ann'), 1);
+    const subscriptions = new Subscriptions(createAdmission(load).connect('ann'), 1);
     await settle();
-    assert.deepEqual(crowd.started, []);
+    assert.deepEqual(subscriptions.started, []);
     load.isMemoryShort = false;
     // The retry does not keep a process alive.
     const alive = setInterval(() => undefined, 1_000);
-    while (crowd.started.length === 0) await settle();
+    while (subscriptions.started.length === 0) await settle();
     clearInterval(alive);
   });
 });
 
-describe('requests of open operations', () => {
-  test('are limited by their size, in total and per user', () => {
+describe('the memory for requests of open operations', () => {
+  test('is limited in total and per user', () => {
     const open = (admission: Admission, userId: string, bytes: number) => {
       let count = 0;
       try {
@@ -235,7 +235,7 @@ describe('requests of open operations', () => {
     assert.ok(open(createAdmission(), 'ann', 8 * kibibyte) < 3);
   });
 
-  test('are released when the operation ends', () => {
+  test('is released when the operation ends', () => {
     const admission = createAdmission();
     for (let number = 0; number < 1_000; number++) admission.reserveRequest('ann', 8 * kibibyte)();
   });

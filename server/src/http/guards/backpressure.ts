@@ -7,14 +7,14 @@ import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-val
 import { clientGone } from '../../refusal.ts';
 import { UsageByUser } from './usage-by-user.ts';
 
-/** The limit for a connection. Beyond it, the client has to read before another response is computed. */
+/** The limit for a connection. Above this limit, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;
 /** How many responses are computed at the same time. Few, because each can exceed the byte limits by its own size. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
 /** How long responses are sent before the event loop serves others: one change can concern thousands of subscriptions. */
 const maxRoundMs = 10;
-/** How many admitted responses may wait to begin. They run after the check of `maxRoundMs`, so a large number would exceed it. */
+/** How many admitted responses may wait to begin. They run after the check of `maxRoundMs`, so a large number would exceed that time. */
 const maxStarting = 8;
 /** How soon to retry when no event signals the change, for example after a shortage of memory. */
 const retryMs = 250;
@@ -24,10 +24,10 @@ export class ResponseQueue {
   readonly #isAdmitted: (userId: string, computing: number) => boolean;
   readonly #now: () => number;
   /** Connections that could send a response and wait to be admitted, in order of arrival, by user. */
-  readonly #waiting = new Map<string, Set<ConnectionBackpressure>>();
-  readonly #computing = new UsageByUser();
+  readonly #waitingConnections = new Map<string, Set<ConnectionBackpressure>>();
+  readonly #computingCounts = new UsageByUser();
   /** Responses that are admitted and have not begun. */
-  #starting = 0;
+  #startingCount = 0;
   #timer: NodeJS.Timeout | undefined;
   /** When responses were first admitted since the event loop served others. */
   #roundStart: number | undefined;
@@ -43,7 +43,7 @@ export class ResponseQueue {
 
   /** Counts a response of the user as being computed, unless it has to wait. */
   admitNow(userId: string): boolean {
-    if (this.#waiting.has(userId)) return false;
+    if (this.#waitingConnections.has(userId)) return false;
     if (!this.#mayCompute(userId)) return false;
     this.#startComputing(userId);
     return true;
@@ -53,33 +53,33 @@ export class ResponseQueue {
   offer(connection: ConnectionBackpressure): void {
     if (!connection.isReady) return;
     const { userId } = connection;
-    const connections = this.#waiting.get(userId) ?? new Set();
-    this.#waiting.set(userId, connections.add(connection));
+    const connections = this.#waitingConnections.get(userId) ?? new Set();
+    this.#waitingConnections.set(userId, connections.add(connection));
     this.#admit(userId, connections);
     this.#retryLater();
   }
 
   /** Called whenever a limit may allow more responses. */
   admitWaiting(): void {
-    if (this.#waiting.size === 0 || this.#isRoundOver) return;
-    for (const [userId, connections] of this.#waiting) {
-      if (this.#starting >= maxStarting) return;
+    if (this.#waitingConnections.size === 0 || this.#isRoundOver) return;
+    for (const [userId, connections] of this.#waitingConnections) {
+      if (this.#startingCount >= maxStarting) return;
       this.#admit(userId, connections);
     }
   }
 
   release(userId: string): void {
-    this.#computing.add(userId, -1);
+    this.#computingCounts.add(userId, -1);
     this.admitWaiting();
   }
 
   /** Called when an admitted response begins. */
   begin(): void {
-    if (--this.#starting === 0) this.admitWaiting();
+    if (--this.#startingCount === 0) this.admitWaiting();
   }
 
   #mayCompute(userId: string): boolean {
-    const computing = this.#computing.of(userId);
+    const computing = this.#computingCounts.of(userId);
     return computing < maxComputingPerUser && !this.#isRoundOver && this.#isAdmitted(userId, computing);
   }
 
@@ -88,7 +88,7 @@ export class ResponseQueue {
   }
 
   #startComputing(userId: string): void {
-    this.#computing.add(userId, 1);
+    this.#computingCounts.add(userId, 1);
     if (this.#roundStart !== undefined) return;
     this.#roundStart = this.#now();
     setImmediate(() => this.#beginRound());
@@ -96,29 +96,29 @@ export class ResponseQueue {
 
   #beginRound(): void {
     this.#roundStart = undefined;
-    const [first] = this.#waiting;
+    const [first] = this.#waitingConnections;
     if (first) {
       // Each round begins with another user.
-      this.#waiting.delete(first[0]);
-      this.#waiting.set(...first);
+      this.#waitingConnections.delete(first[0]);
+      this.#waitingConnections.set(...first);
     }
     this.admitWaiting();
   }
 
   #admit(userId: string, connections: Set<ConnectionBackpressure>): void {
     for (const connection of connections) {
-      if (this.#starting >= maxStarting || !this.#mayCompute(userId)) return;
+      if (this.#startingCount >= maxStarting || !this.#mayCompute(userId)) return;
       connections.delete(connection);
       if (!connection.isReady) continue;
       this.#startComputing(userId);
-      this.#starting++;
+      this.#startingCount++;
       connection.startNext();
     }
-    this.#waiting.delete(userId);
+    this.#waitingConnections.delete(userId);
   }
 
   #retryLater(): void {
-    if (this.#timer || this.#waiting.size === 0) return;
+    if (this.#timer || this.#waitingConnections.size === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.admitWaiting();
@@ -132,8 +132,8 @@ export class ConnectionBackpressure {
   readonly userId: string;
   readonly #queue: ResponseQueue;
   readonly #addUnsentBytes: (bytes: number) => void;
-  readonly #waiting = new Set<() => void>();
-  #computing = 0;
+  readonly #waitingStarts = new Set<() => void>();
+  #computingCount = 0;
   #unsentBytes = 0;
 
   /** `addUnsentBytes` adds to the unsent bytes of the user. */
@@ -144,26 +144,26 @@ export class ConnectionBackpressure {
   }
 
   get isReady(): boolean {
-    return this.#waiting.size > 0 && this.#canSend;
+    return this.#waitingStarts.size > 0 && this.#canSend;
   }
 
   get #canSend(): boolean {
-    return this.#computing < maxComputingPerConnection && this.#unsentBytes < maxUnsentBytes;
+    return this.#computingCount < maxComputingPerConnection && this.#unsentBytes < maxUnsentBytes;
   }
 
   /** Sets the number of bytes in memory that the client has not read yet. */
   setUnsent(bytes: number): void {
-    const more = bytes - this.#unsentBytes;
-    if (more === 0) return;
+    const difference = bytes - this.#unsentBytes;
+    if (difference === 0) return;
     this.#unsentBytes = bytes;
-    this.#addUnsentBytes(more);
-    if (more < 0) this.#queue.offer(this);
+    this.#addUnsentBytes(difference);
+    if (difference < 0) this.#queue.offer(this);
   }
 
   /** Starts a response if it does not have to wait. */
   tryStart(): boolean {
-    if (this.#waiting.size > 0 || !this.#canSend || !this.#queue.admitNow(this.userId)) return false;
-    this.#computing++;
+    if (this.#waitingStarts.size > 0 || !this.#canSend || !this.#queue.admitNow(this.userId)) return false;
+    this.#computingCount++;
     return true;
   }
 
@@ -173,22 +173,22 @@ export class ConnectionBackpressure {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const start = () => {
       signal.removeEventListener('abort', cancel);
-      this.#computing++;
+      this.#computingCount++;
       resolve();
     };
     const cancel = () => {
-      this.#waiting.delete(start);
+      this.#waitingStarts.delete(start);
       reject(clientGone());
     };
-    this.#waiting.add(start);
+    this.#waitingStarts.add(start);
     signal.addEventListener('abort', cancel, { once: true });
     this.#queue.offer(this);
     return promise;
   }
 
   startNext(): void {
-    const [start] = this.#waiting;
-    this.#waiting.delete(start!);
+    const [start] = this.#waitingStarts;
+    this.#waitingStarts.delete(start!);
     start!();
   }
 
@@ -199,7 +199,7 @@ export class ConnectionBackpressure {
 
   /** Called once for each response that was started. */
   release(): void {
-    this.#computing--;
+    this.#computingCount--;
     this.#queue.offer(this);
     this.#queue.release(this.userId);
   }

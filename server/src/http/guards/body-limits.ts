@@ -16,13 +16,13 @@ export function readBytes(
   done: (error: Error | null, body?: Buffer) => void,
 ): void {
   const { bodyLimit } = request.routeOptions;
-  const announced = Number(request.headers['content-length']);
-  if (announced > bodyLimit) return done(bodyTooLarge(bodyLimit));
+  const contentLength = Number(request.headers['content-length']);
+  if (contentLength > bodyLimit) return done(bodyTooLarge(bodyLimit));
   readChunks(payload, bodyLimit, (error, chunks, bytes) => {
     if (error) done(error);
     else if (bytes > bodyLimit) done(bodyTooLarge(bodyLimit));
-    // Without the header, `announced` is NaN.
-    else if (announced >= 0 && bytes !== announced) done(new Refusal('BAD_INPUT', wrongLength));
+    // Without the header, `contentLength` is NaN.
+    else if (contentLength >= 0 && bytes !== contentLength) done(new Refusal('BAD_INPUT', wrongLength));
     else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
   });
 }
@@ -114,12 +114,12 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
     next(request.readableEnded);
     return;
   }
-  let received = 0;
+  let receivedBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const onData = (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > maxDrainedBytes) finish();
-    else if (received > maxFastBytes) {
+    receivedBytes += chunk.length;
+    if (receivedBytes > maxDrainedBytes) finish();
+    else if (receivedBytes > maxFastBytes) {
       request.pause();
       timer = setTimeout(() => request.resume(), pauseMs);
     }
@@ -146,21 +146,21 @@ export function limitLargeBody(
   const { request } = reply;
   if (!isLargeBody(request)) return payload;
   const viewer = request.viewer!;
-  const announced = Number(request.headers['content-length'] ?? 0);
-  let received = 0;
-  let reserved = 0;
+  const contentLength = Number(request.headers['content-length'] ?? 0);
+  let receivedBytes = 0;
+  let reservedBytes = 0;
   let isAdmitted = false;
   const releases: (() => void)[] = [];
   onFinished(reply.raw, () => releases.forEach((release) => release()));
   const reserve = async (bytes: number) => {
-    received += bytes;
-    if (!isAdmitted && Math.max(announced, received) > maxBytesWithoutWrite) {
+    receivedBytes += bytes;
+    if (!isAdmitted && Math.max(contentLength, receivedBytes) > maxBytesWithoutWrite) {
       isAdmitted = true;
       await graph.admitLarge(viewer);
     }
-    while (received > reserved + smallBodyBytes) {
+    while (receivedBytes > reservedBytes + smallBodyBytes) {
       releases.push(admission.reserveBody(viewer.userId, stepBytes));
-      reserved += stepBytes;
+      reservedBytes += stepBytes;
     }
   };
   const counter = new Transform({

@@ -32,8 +32,8 @@ const unknownMethod = 'none';
 export class BrokenRequests {
   readonly #options: BrokenRequestsOptions;
   /** Connections with a broken request, which is refused after the responses to earlier requests. */
-  readonly #waiting = new WeakSet<Socket>();
-  readonly #refused = new WeakMap<IncomingMessage, SocketResponse>();
+  readonly #waitingSockets = new WeakSet<Socket>();
+  readonly #socketResponses = new WeakMap<IncomingMessage, SocketResponse>();
 
   constructor(options: BrokenRequestsOptions) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class BrokenRequests {
   /** Called with Node's error code, often several times for the same request. */
   refuse({ code = '' }: { readonly code?: string }, socket: Socket): void {
     // Ignores the rest of a request that was already refused.
-    if ((socket.writableEnded && !socket.destroyed) || this.#waiting.has(socket)) return;
+    if ((socket.writableEnded && !socket.destroyed) || this.#waitingSockets.has(socket)) return;
     const isUnreadable = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
     if (isUnreadable || !socket.writable) {
       socket.destroy();
@@ -54,7 +54,7 @@ export class BrokenRequests {
     if (!response || (response.req.complete && isFinished(response))) this.#refuseUnknown(socket, status);
     // The client closed the connection during the request and does not wait for a response.
     else if (code === 'HPE_INVALID_EOF_STATE') socket.destroy();
-    else if (!response.req.complete) this.#breakOff(response, socket, status);
+    else if (!response.req.complete) this.#refuseBody(response, socket, status);
     // The client would take the refusal for the response to the earlier request. A late request must not be executed.
     else if (isLate) socket.destroy();
     else this.#refuseAfter(response, socket, status);
@@ -62,17 +62,17 @@ export class BrokenRequests {
 
   /** Whether this class has sent the response, because the body was broken or late. */
   hasRefused(request: IncomingMessage): boolean {
-    return this.#refused.has(request);
+    return this.#socketResponses.has(request);
   }
 
   /** Corrects the report of a request if this class has sent the response. */
-  correct(finished: FinishedRequest, request: FastifyRequest): FinishedRequest {
-    const refused = this.#refused.get(request.raw);
-    if (!refused) return finished;
-    const { requestId, status } = refused;
+  correctReport(finished: FinishedRequest, request: FastifyRequest): FinishedRequest {
+    const socketResponse = this.#socketResponses.get(request.raw);
+    if (!socketResponse) return finished;
+    const { requestId, status } = socketResponse;
     // `ip` is the client's address behind proxies, if it is still known.
-    const address = request.ip ?? refused.address;
-    return { ...finished, requestId, status, refused: { code: refusalCode, address } };
+    const address = request.ip ?? socketResponse.address;
+    return { ...finished, requestId, status, refusal: { code: refusalCode, address } };
   }
 
   #refuseUnknown(socket: Socket, status: number): void {
@@ -88,16 +88,16 @@ export class BrokenRequests {
       ms: performance.now() - startedAt,
       userId: undefined,
       traceparent: undefined,
-      refused: { code: refusalCode, address },
+      refusal: { code: refusalCode, address },
     });
   }
 
   /** The body is broken or late. Its route gets an error from the stream, and the request is reported then. */
-  #breakOff(response: ServerResponse, socket: Socket, status: number): void {
+  #refuseBody(response: ServerResponse, socket: Socket, status: number): void {
     if (response.socket === socket && !response.headersSent) {
       const requestId = this.#options.nextRequestId();
       // The address is unknown once the connection is closed.
-      this.#refused.set(response.req, { requestId, status, address: socket.remoteAddress });
+      this.#socketResponses.set(response.req, { requestId, status, address: socket.remoteAddress });
       sendBrokenRequest(socket, status, requestId);
       return;
     }
@@ -110,7 +110,7 @@ export class BrokenRequests {
   }
 
   #refuseAfter(response: ServerResponse, socket: Socket, status: number): void {
-    this.#waiting.add(socket);
+    this.#waitingSockets.add(socket);
     response.once('close', () => {
       if (socket.writable) this.#refuseUnknown(socket, status);
     });

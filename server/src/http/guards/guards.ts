@@ -23,24 +23,24 @@ const reportDroppedEveryMs = 60_000;
 export function addGuards(
   app: FastifyInstance,
   { times, log, activity, guardOptions: options = {} }: BaseServices,
-  broken: BrokenRequests,
+  brokenRequests: BrokenRequests,
 ): Admission {
   const { server } = app;
   // Otherwise Node would drop headers beyond its own limit. The size of the head and `checkRequestHead` limit them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? connectionLimit();
-  reportDropped(server, log);
+  reportDroppedConnections(server, log);
   limitPipelining(server);
   // Requests with an unsupported Expect header. They are routed, so that the 417 has the usual headers and log line.
-  const expecting = new WeakSet<IncomingMessage>();
+  const requestsWithExpect = new WeakSet<IncomingMessage>();
   server.on('checkExpectation', (request, response) => {
-    expecting.add(request);
+    requestsWithExpect.add(request);
     app.routing(request, response);
   });
 
   app.addHook('onRequest', (request, reply, done) => {
     activity.count('requests');
-    if (request.headers.expect !== undefined && expecting.has(request.raw)) {
+    if (request.headers.expect !== undefined && requestsWithExpect.has(request.raw)) {
       refuseExpectation(request, reply);
       return;
     }
@@ -48,7 +48,9 @@ export function addGuards(
     done();
   });
 
-  const stopChecking = closeSlowBodies(server, times, (socket) => broken.refuse({ code: lateCode }, socket));
+  const stopChecking = closeSlowBodies(server, times, (socket) =>
+    brokenRequests.refuse({ code: lateCode }, socket),
+  );
   const monitor = new LoadMonitor((load) =>
     load.isBehind || load.isMemoryShort
       ? log.warn(
@@ -83,7 +85,7 @@ function openFilesLimit(): number {
 }
 
 /** If `maxConnections` are open, Node immediately closes each new connection. The open ones continue. */
-function reportDropped(server: Server, log: Logger): void {
+function reportDroppedConnections(server: Server, log: Logger): void {
   let isReported = false;
   server.on('drop', () => {
     if (isReported) return;
@@ -98,10 +100,10 @@ function reportDropped(server: Server, log: Logger): void {
 
 /** Closes a connection with too many pipelined requests, because Node accepts them all and buffers unread responses. */
 function limitPipelining(server: Server): void {
-  const waiting = new WeakMap<Socket, number>();
-  const count = (socket: Socket, more: number) => {
-    const total = (waiting.get(socket) ?? 0) + more;
-    waiting.set(socket, total);
+  const waitingCounts = new WeakMap<Socket, number>();
+  const count = (socket: Socket, difference: number) => {
+    const total = (waitingCounts.get(socket) ?? 0) + difference;
+    waitingCounts.set(socket, total);
     return total;
   };
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -115,7 +117,7 @@ function limitPipelining(server: Server): void {
 const maxHeaders = 100;
 
 /** Headers that must not be repeated, because Node would silently use the first. Grouped by length, so that few names are compared. */
-const single: Readonly<Record<number, string>> = {
+const singleHeaders: Readonly<Record<number, string>> = {
   4: 'host',
   12: 'content-type',
   13: 'authorization',
@@ -130,14 +132,14 @@ function checkRequestHead(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersion } = request;
   if (rawHeaders.length > 2 * maxHeaders)
     throw malformed(`The request has more than ${maxHeaders} headers. Send fewer.`);
-  let seen = 0;
+  let seenFlags = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const { length } = rawHeaders[index]!;
-    const name = single[length];
+    const name = singleHeaders[length];
     if (name === undefined || rawHeaders[index]!.toLowerCase() !== name) continue;
     const flag = 1 << length;
-    if ((seen & flag) !== 0) refuseRepeated(name, request);
-    seen |= flag;
+    if ((seenFlags & flag) !== 0) refuseRepeated(name, request);
+    seenFlags |= flag;
   }
   if (httpVersion === '1.1') {
     if (headers.host === undefined) throw malformed('The header Host is missing. HTTP/1.1 requires it.');

@@ -18,7 +18,7 @@ describe('a load monitor', () => {
     assert.deepEqual(reported, [true, false]);
   });
 
-  test('reports no overload for a single long round or a core that is only busy', () => {
+  test('reports no overload for single busy checks or a fully used core', () => {
     const monitor = new LoadMonitor();
     for (let count = 0; count < 100; count++) {
       monitor.recordCpu(30_000);
@@ -29,7 +29,7 @@ describe('a load monitor', () => {
     assert.equal(monitor.isBehind, false);
   });
 
-  test('reports short memory for some checks, or until a garbage collection frees enough', () => {
+  test('reports short memory until a garbage collection frees enough or several checks pass', () => {
     const monitor = new LoadMonitor();
     monitor.recordHeap(0.8);
     assert.equal(monitor.isMemoryShort, false);

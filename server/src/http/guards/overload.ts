@@ -83,7 +83,7 @@ export class Admission {
     this.#requireBytes(userId, 0);
   }
 
-  /** Counts an operation until it settles. One with an immediate result is not counted. */
+  /** Counts an operation until it settles. An operation with an immediate result is not counted. */
   countOperation<T>(userId: string, work: PromiseOrValue<T>): PromiseOrValue<T> {
     if (!isPromise(work)) return work;
     return work.finally(this.#operations.take(userId, 1));
@@ -103,15 +103,15 @@ export class Admission {
   /** Reserves memory for the request of an open operation. For a large body, counts only the part that `reserveBody` does not count. */
   reserveRequest(userId: string, bytes: number): () => void {
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
-    const needed =
+    const neededBytes =
       subscriptionBytes + parsedFactor * Math.max(0, Math.min(bytes, smallBodyBytes) - freeRequestBytes);
-    if (this.#requestBytes.total + needed > bodyBytes) {
+    if (this.#requestBytes.total + neededBytes > bodyBytes) {
       throw overloaded('Too many large operations are open.');
     }
-    if (this.#requestBytes.of(userId) + needed > bodyBytesPerUser) {
+    if (this.#requestBytes.of(userId) + neededBytes > bodyBytesPerUser) {
       throw overloaded('You have too many large operations open. Close one first.');
     }
-    return this.#requestBytes.take(userId, needed);
+    return this.#requestBytes.take(userId, neededBytes);
   }
 
   /** For a connection with subscriptions. Their responses wait instead of being refused. */
@@ -126,9 +126,9 @@ export class Admission {
   #mayCompute(userId: string, computing: number): boolean {
     if (this.#load.isMemoryShort) return false;
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
-    const used = this.#bytes.of(userId);
-    if (used === 0 && computing === 0) return true;
-    return used < Math.min(bodyBytesPerUser, bodyBytes - this.#bytes.total);
+    const usedBytes = this.#bytes.of(userId);
+    if (usedBytes === 0 && computing === 0) return true;
+    return usedBytes < Math.min(bodyBytesPerUser, bodyBytes - this.#bytes.total);
   }
 
   #requireBytes(userId: string, bytes: number): void {
@@ -163,7 +163,7 @@ export class LoadMonitor implements Load {
   #busyChecks = 0;
   #checksUntilRetry = 0;
   readonly #onChange: (load: Load) => void;
-  #reported: Load = { isMemoryShort: false, isBehind: false };
+  #reportedLoad: Load = { isMemoryShort: false, isBehind: false };
 
   constructor(onChange: (load: Load) => void = () => undefined) {
     this.#onChange = onChange;
@@ -219,8 +219,9 @@ export class LoadMonitor implements Load {
 
   #report(): void {
     const { isBehind, isMemoryShort } = this;
-    if (isBehind === this.#reported.isBehind && isMemoryShort === this.#reported.isMemoryShort) return;
-    this.#reported = { isBehind, isMemoryShort };
-    this.#onChange(this.#reported);
+    if (isBehind === this.#reportedLoad.isBehind && isMemoryShort === this.#reportedLoad.isMemoryShort)
+      return;
+    this.#reportedLoad = { isBehind, isMemoryShort };
+    this.#onChange(this.#reportedLoad);
   }
 }

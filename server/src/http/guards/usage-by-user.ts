@@ -20,9 +20,9 @@ export class UsageByUser {
   }
 
   add(userId: string, amount: number): void {
-    const used = this.of(userId) + amount;
+    const usage = this.of(userId) + amount;
     this.total += amount;
-    if (used > 0) this.#byUser.set(userId, used);
+    if (usage > 0) this.#byUser.set(userId, usage);
     else this.#byUser.delete(userId);
     if (amount < 0) this.#onRelease();
   }

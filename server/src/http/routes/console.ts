@@ -7,7 +7,7 @@ import { addMissingSite, addStaticSite, pagePolicy } from './static-site.ts';
 const address = '/console';
 /** The console's own address below the API root. */
 export const consoleRoot = `${address}/`;
-const notBuilt =
+const notBuiltMessage =
   'The console has not been built. Build it with npm run build --workspace console, and start the server again.';
 
 const consolePolicy = pagePolicy({ scripts: "'self'", styles: "'self'" });
@@ -20,7 +20,7 @@ const page = 'index.html';
 export function addConsole(app: FastifyInstance, { consoleFolder, settings }: HttpServices): void {
   const { basePath } = settings;
   if (consoleFolder === undefined) return;
-  if (consoleFolder === null) return addMissingSite(app, address, basePath + consoleRoot, notBuilt);
+  if (consoleFolder === null) return addMissingSite(app, address, basePath + consoleRoot, notBuiltMessage);
   addStaticSite(app, {
     address,
     basePath,

@@ -103,7 +103,7 @@ class EventStream extends Readable implements LiveConnection {
 
   override _read(): void {
     this.#countUnsent();
-    // Sending a comment meanwhile causes another call.
+    // A comment that is sent meanwhile causes another call.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
     this.#pull().catch((error: unknown) => this.#fail(this.#toRefusal(error)));

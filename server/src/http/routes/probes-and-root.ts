@@ -48,7 +48,7 @@ function publicDetails(checks: readonly HealthCheck[]): Pick<ProbeResponse, 'che
   };
 }
 
-/** Redirects browsers to the console. Other clients get the service's addresses. */
+/** Redirects browsers from the API root to the console. Other clients receive the addresses of the endpoints. */
 export function addServiceRoot(app: FastifyInstance, services: HttpServices): void {
   const { version, consoleFolder } = services;
   const { basePath } = services.settings;

@@ -10,14 +10,14 @@ import type { HttpServices } from '../http-services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
 export function addKeySet(app: FastifyInstance, { keys }: HttpServices): void {
-  let listed: readonly SigningKey[] = [];
+  let listedKeys: readonly SigningKey[] = [];
   let body = '';
   let entityTag = '';
 
   addEndpoint(app, endpoints.keySet, ({ headers }, reply) => {
-    if (listed !== keys.all) {
-      listed = keys.all;
-      body = JSON.stringify(toKeySet(listed));
+    if (listedKeys !== keys.all) {
+      listedKeys = keys.all;
+      body = JSON.stringify(toKeySet(listedKeys));
       entityTag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     }
     reply.header('cache-control', `public, max-age=${publicKeysCacheSeconds}`).header('etag', entityTag);
@@ -38,16 +38,16 @@ function toKeySet(keys: readonly SigningKey[]): KeySet {
 export function addIntrospection(app: FastifyInstance, { sessions, settings }: HttpServices): void {
   /** The name and the password of the only service that may call the endpoint, separated by a colon. */
   const client = settings.introspectionClient;
-  const expected = client === undefined ? undefined : digestOf(client);
+  const expectedDigest = client === undefined ? undefined : digestOf(client);
 
   const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {
-    if (!expected)
+    if (!expectedDigest)
       throw new Refusal(
         'NOT_FOUND',
         'Introspection is not enabled on this server. Set ESPALIER_INTROSPECTION_CLIENT to enable it.',
       );
     // Digests have equal lengths, so the time of the comparison reveals nothing.
-    if (!timingSafeEqual(digestOf(basicCredentials(request)), expected)) {
+    if (!timingSafeEqual(digestOf(basicCredentials(request)), expectedDigest)) {
       throw new Refusal('INVALID_CREDENTIALS', 'The name or password of the introspection client is wrong.');
     }
     done();

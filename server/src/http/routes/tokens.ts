@@ -1,4 +1,4 @@
-/** The four token endpoints: login, refresh, logout and verify. The endpoint table of the contract contains their refusals. */
+/** The four token endpoints: login, refresh, logout and verify. `contract/src/endpoints.ts` contains their refusals. */
 
 import { isIP } from 'node:net';
 import { endpoints, type LoginResponse } from '@espalier/contract';

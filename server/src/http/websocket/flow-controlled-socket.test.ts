@@ -41,40 +41,40 @@ class StagedSocket extends EventEmitter {
 function start() {
   const socket = new StagedSocket();
   const unsent: number[] = [];
-  const gone: true[] = [];
-  const controlled: FlowControlledSocket = new FlowControlledSocket(socket as unknown as WebSocket, {
-    onUnsent: () => unsent.push(controlled.unsentBytes),
-    onGone: () => gone.push(true),
+  const goneCalls: true[] = [];
+  const flowSocket: FlowControlledSocket = new FlowControlledSocket(socket as unknown as WebSocket, {
+    onUnsent: () => unsent.push(flowSocket.unsentBytes),
+    onGone: () => goneCalls.push(true),
   });
-  return { socket, controlled, unsent, gone };
+  return { socket, flowSocket, unsent, goneCalls };
 }
 
 describe('a flow-controlled socket', () => {
-  test('is closed if it sends and responds to pings but never reads', () => {
-    const { socket, controlled } = start();
-    void controlled.send('x');
+  test('closes if the client sends messages and pongs but never reads', () => {
+    const { socket, flowSocket } = start();
+    void flowSocket.send('x');
     for (let count = 0; count < 4; count++) {
       assert.ok(!socket.isTerminated);
       socket.emit('message');
-      controlled.heartbeat();
+      flowSocket.heartbeat();
     }
     assert.ok(socket.isTerminated);
   });
 
-  test('stays open if it reads from time to time', () => {
-    const { socket, controlled } = start();
-    for (let frame = 0; frame < 100; frame++) void controlled.send('x');
+  test('stays open if the client reads from time to time', () => {
+    const { socket, flowSocket } = start();
+    for (let frame = 0; frame < 100; frame++) void flowSocket.send('x');
     for (let count = 0; count < 60; count++) {
       if (count % 2 === 0) socket.flushOne();
-      controlled.heartbeat();
+      flowSocket.heartbeat();
     }
     assert.ok(!socket.isTerminated);
   });
 
   test('counts every frame until it is sent', () => {
-    const { socket, controlled, unsent } = start();
-    void controlled.send('x'.repeat(100));
-    void controlled.send('x'.repeat(100));
+    const { socket, flowSocket, unsent } = start();
+    void flowSocket.send('x'.repeat(100));
+    void flowSocket.send('x'.repeat(100));
     assert.ok(unsent[0]! >= 200);
     assert.equal(unsent[1], 2 * unsent[0]!);
     socket.flushOne();
@@ -82,21 +82,21 @@ describe('a flow-controlled socket', () => {
     assert.deepEqual(unsent.slice(2), [unsent[0], 0]);
   });
 
-  test('is reported as gone before the sender continues if a frame cannot be sent', async () => {
-    const { socket, controlled, gone } = start();
-    const sent = controlled.send('x').then(() => gone.length);
+  test('calls onGone() before send() resolves if a frame cannot be sent', async () => {
+    const { socket, flowSocket, goneCalls } = start();
+    const sent = flowSocket.send('x').then(() => goneCalls.length);
     socket.flushOne(new Error('write EPIPE'));
     assert.equal(await sent, 1);
-    assert.equal(controlled.unsentBytes, 0);
+    assert.equal(flowSocket.unsentBytes, 0);
   });
 
-  test('is not read while it is paused, whatever is sent to it', () => {
-    const { socket, controlled } = start();
-    controlled.pauseReading();
-    void controlled.send('x');
+  test('reads nothing while it is paused, even after it has sent a frame', () => {
+    const { socket, flowSocket } = start();
+    flowSocket.pauseReading();
+    void flowSocket.send('x');
     socket.flushOne();
     assert.ok(socket.isPaused);
-    controlled.resumeReading();
+    flowSocket.resumeReading();
     assert.ok(!socket.isPaused);
   });
 });

@@ -1,4 +1,4 @@
-/** The operations of one socket. Each operation requests its next result after the previous one has left, so a slow client slows only itself. */
+/** The operations of one socket. Each operation requests its next result after the previous one was sent, so a slow client delays only itself. */
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
@@ -45,32 +45,34 @@ interface Operation {
 
 export class SocketOperations {
   readonly #options: SocketOperationsOptions;
-  readonly #open = new Map<string, Operation>();
+  readonly #openOperations = new Map<string, Operation>();
   /** Includes stopped operations that have not ended. Otherwise starting and stopping would have no limit. */
-  #running = 0;
+  #runningCount = 0;
 
   constructor(options: SocketOperationsOptions) {
     this.#options = options;
   }
 
   has(id: string): boolean {
-    return this.#open.has(id);
+    return this.#openOperations.has(id);
   }
 
   /** Whether a query or mutation is running, so that the client expects a response. */
   get isResponsePending(): boolean {
-    return [...this.#open.values()].some(({ stream }) => !stream);
+    return [...this.#openOperations.values()].some(({ stream }) => !stream);
   }
 
   /** The cursors from which the client can continue its subscriptions. */
   get cursors(): ReadonlySet<string> {
-    const found = [...this.#open.values()].map(({ stream, isSent }) => stream?.cursorAfter(isSent));
-    return new Set(found.filter((cursor) => cursor !== undefined));
+    const cursors = [...this.#openOperations.values()].map(({ stream, isSent }) =>
+      stream?.cursorAfter(isSent),
+    );
+    return new Set(cursors.filter((cursor) => cursor !== undefined));
   }
 
   /** Ends all subscriptions at the furthest cursor. Otherwise, their cursors would keep differing while changes arrive. */
   alignCursors(): void {
-    const streams = [...this.#open.values()].flatMap(({ stream }) => stream ?? []);
+    const streams = [...this.#openOperations.values()].flatMap(({ stream }) => stream ?? []);
     const furthest = Math.max(...streams.map(({ reached }) => reached));
     for (const stream of streams) stream.endAfter(furthest);
   }
@@ -84,7 +86,7 @@ export class SocketOperations {
     const { maxSubscriptions: maxOperations } = services.settings;
     let releaseRequest: () => void;
     try {
-      if (this.#running >= maxOperations) {
+      if (this.#runningCount >= maxOperations) {
         const text = `This socket has reached the limit of ${maxOperations} open operations. Complete one first, or open another socket.`;
         throw new Refusal('TOO_EXPENSIVE', text);
       }
@@ -98,24 +100,24 @@ export class SocketOperations {
     const slot = new ResponseSlot(backpressure, stopping.signal);
     const start = startOfResult(id, protocol);
     const operation: Operation = { id, request, stopping, slot, start, isSent: false, isOver: false };
-    this.#open.set(id, operation);
-    this.#running++;
+    this.#openOperations.set(id, operation);
+    this.#runningCount++;
     this.#run(operation, viewer)
       .catch((error: unknown) => this.#fail(operation, error))
       .finally(() => {
-        this.#running--;
+        this.#runningCount--;
         slot.release();
         releaseRequest();
       });
   }
 
   stop(id: string): void {
-    const operation = this.#open.get(id);
+    const operation = this.#openOperations.get(id);
     if (operation) this.#end(operation);
   }
 
   stopAll(): void {
-    for (const id of [...this.#open.keys()]) this.stop(id);
+    for (const id of [...this.#openOperations.keys()]) this.stop(id);
   }
 
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
@@ -128,12 +130,12 @@ export class SocketOperations {
       waitForCapacity: slot.compute,
     };
     const open = async () => graph.open(request, viewer, options);
-    const opening = tracing
+    const pendingResult = tracing
       ? tracing.traceOperation(this.#options.protocol.name, viewer.userId, open)
       : open();
-    const opened = await admission.countOperation(viewer.userId, opening);
-    if ('next' in opened) await this.#sendStream(operation, opened);
-    else if (!operation.isOver) await this.#sendResponse(operation, opened);
+    const result = await admission.countOperation(viewer.userId, pendingResult);
+    if ('next' in result) await this.#sendStream(operation, result);
+    else if (!operation.isOver) await this.#sendResponse(operation, result);
   }
 
   /**
@@ -143,28 +145,28 @@ export class SocketOperations {
   #sendStream(operation: Operation, stream: GraphStream): Promise<unknown> {
     operation.stream = stream;
     if (operation.isOver) return stream.return();
-    const ended = Promise.withResolvers<void>();
+    const streamEnd = Promise.withResolvers<void>();
     const send = ({ done, value }: IteratorResult<GraphResult, undefined>) => {
       // The operation may have been stopped meanwhile.
-      if (operation.isOver) return ended.resolve();
-      if (done) return ended.resolve(this.#complete(operation));
+      if (operation.isOver) return streamEnd.resolve();
+      if (done) return streamEnd.resolve(this.#complete(operation));
       operation.isSent = true;
       this.#options.socket.write(writeResult(operation.start, value), requestNext);
       operation.slot.release();
     };
     const requestNext = () => {
-      if (operation.isOver) return ended.resolve();
+      if (operation.isOver) return streamEnd.resolve();
       operation.isSent = false;
       try {
         const next = stream.next();
-        if (isPromise(next)) next.then(send).catch(ended.reject);
+        if (isPromise(next)) next.then(send).catch(streamEnd.reject);
         else send(next);
       } catch (error) {
-        ended.reject(error);
+        streamEnd.reject(error);
       }
     };
     requestNext();
-    return ended.promise;
+    return streamEnd.promise;
   }
 
   #sendResponse(operation: Operation, result: GraphResult): Promise<void> {
@@ -214,7 +216,7 @@ export class SocketOperations {
 
   #finish(operation: Operation): void {
     operation.isOver = true;
-    if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
+    if (this.#openOperations.get(operation.id) === operation) this.#openOperations.delete(operation.id);
   }
 
   /** Sent instead of a result. Nothing follows. */

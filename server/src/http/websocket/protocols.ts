@@ -1,6 +1,6 @@
 /**
  * The two sub-protocols as data: the types of their messages and the rules in which they differ.
- * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; The older graphql-ws: https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+ * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; the older graphql-ws: https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
  */
 
 import type { GraphRequest } from '@espalier/contract';

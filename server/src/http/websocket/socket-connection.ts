@@ -50,7 +50,7 @@ export class SocketConnection implements LiveConnection {
   #backpressure: ConnectionBackpressure | undefined;
   #viewToken: string | undefined;
   /** Messages of the older protocol that arrived before the acknowledgement. */
-  readonly #waiting: ClientMessage[] = [];
+  readonly #waitingMessages: ClientMessage[] = [];
 
   constructor(services: HttpServices, options: SocketOptions) {
     this.#services = services;
@@ -137,7 +137,7 @@ export class SocketConnection implements LiveConnection {
         return this.#close('TERMINATED');
       case 'start':
       case 'stop':
-        return this.#phase === 'acknowledged' ? this.#operate(message) : this.#wait(message);
+        return this.#phase === 'acknowledged' ? this.#handleOperation(message) : this.#deferMessage(message);
     }
   }
 
@@ -164,7 +164,7 @@ export class SocketConnection implements LiveConnection {
     this.#phase = 'acknowledged';
     this.#socket.resumeReading();
     this.#send({ type: 'connection_ack' });
-    for (const message of this.#waiting.splice(0)) this.#handle(message);
+    for (const message of this.#waitingMessages.splice(0)) this.#handle(message);
   }
 
   #refuseInit(error: unknown): void {
@@ -174,7 +174,7 @@ export class SocketConnection implements LiveConnection {
     this.#reject(error);
   }
 
-  /** The client of the older protocol reports no close unless its option `reconnect` is set, so it also gets the reason as a message. */
+  /** A client of the older protocol reports no close unless its option `reconnect` is set, so this also sends the reason as a message. */
   #reject({ code, message }: Refusal): void {
     const isUnavailable = code === 'UNAVAILABLE';
     const name = isUnavailable || code === 'INVALID_VIEW_TOKEN' ? code : 'INVALID_AUTH_TOKEN';
@@ -201,14 +201,14 @@ export class SocketConnection implements LiveConnection {
     this.#send({ type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt } });
   }
 
-  #wait(message: ClientMessage): void {
+  #deferMessage(message: ClientMessage): void {
     const mayWait = this.#options.protocol.allowsEarlyStart && this.#phase === 'admitting';
-    if (mayWait && this.#waiting.length < this.#services.settings.maxSubscriptions)
-      this.#waiting.push(message);
+    if (mayWait && this.#waitingMessages.length < this.#services.settings.maxSubscriptions)
+      this.#waitingMessages.push(message);
     else if (message.kind === 'start') this.#close('NOT_ACKNOWLEDGED');
   }
 
-  #operate(message: ClientMessage & { kind: 'start' | 'stop' }): void {
+  #handleOperation(message: ClientMessage & { kind: 'start' | 'stop' }): void {
     const { id } = message;
     if (message.kind === 'stop') return this.#operations.stop(id);
     if (this.#isServerStopping) return;
@@ -249,7 +249,7 @@ export class SocketConnection implements LiveConnection {
   /** Stops all operations, either before the socket is closed or after it has closed or failed. */
   #endWork(): void {
     this.#phase = 'closed';
-    this.#waiting.length = 0;
+    this.#waitingMessages.length = 0;
     this.#operations.stopAll();
   }
 }

@@ -20,7 +20,7 @@ interface Upgrade {
   readonly socket: Socket;
   readonly head: Buffer;
   /** Set when only the handshake itself can still fail. */
-  admitted?: FastifyReply;
+  reply?: FastifyReply;
 }
 
 /** The path for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
@@ -43,20 +43,20 @@ const serverOptions: ServerOptions & { closeTimeout: number } = {
 };
 
 export function addGraphSocket(app: FastifyInstance, services: HttpServices): void {
-  const { broken, report } = services;
+  const { brokenRequests, report } = services;
   const { corsOrigins } = services.settings;
   const server = new WebSocketServer(serverOptions);
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
   server.on('wsClientError', (_error, _socket, raw) => {
-    const { socket, admitted } = upgrades.get(raw)!;
-    const reply = admitted!;
+    const { socket, ...upgrade } = upgrades.get(raw)!;
+    const reply = upgrade.reply!;
     sendBrokenRequest(socket, 400, reply.request.id);
     // The timeouts of HTTP no longer apply to this socket.
     socket.destroySoon();
     reply.request.refusalCode = 'BAD_INPUT';
     report?.({ ...describeFinished(reply), status: 400 });
   });
-  routeUpgrades(app, upgrades, broken);
+  routeUpgrades(app, upgrades, brokenRequests);
 
   const upgrade = (request: FastifyRequest, reply: FastifyReply) => {
     if (!isAllowedOrigin(request, corsOrigins)) {
@@ -71,9 +71,9 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
     const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken, viewToken);
     if (viewer) reply.setUser(viewer.userId);
     reply.hijack();
-    const accepted = upgrades.get(request.raw)!;
-    const { socket, head } = accepted;
-    accepted.admitted = reply;
+    const upgradeState = upgrades.get(request.raw)!;
+    const { socket, head } = upgradeState;
+    upgradeState.reply = reply;
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
       report?.({ ...describeFinished(reply), status: 101 });
@@ -98,7 +98,7 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
 function routeUpgrades(
   app: FastifyInstance,
   upgrades: WeakMap<IncomingMessage, Upgrade>,
-  broken: BrokenRequests,
+  brokenRequests: BrokenRequests,
 ): void {
   app.addConstraintStrategy({
     name: 'upgrade',
@@ -117,7 +117,7 @@ function routeUpgrades(
     socket.on('error', () => socket.destroy());
     // Node before 24.9 ignores `shouldUpgradeCallback` and emits this event for every upgrade.
     if (!isUpgrade(request)) {
-      broken.refuse({}, socket);
+      brokenRequests.refuse({}, socket);
       socket.destroySoon();
       return;
     }
