@@ -1,4 +1,5 @@
-/* * `npm run licenses`: writes docs/reference/licenses.md with the third-party packages of a release and their licenses. With
+/**
+ * `npm run licenses`: writes docs/reference/licenses.md with the third-party packages of a release and their licenses. With
  * --check, it only compares the page. It fails if a license is not permitted.
  */
 

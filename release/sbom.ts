@@ -1,4 +1,5 @@
-/* * Lists the third-party packages of a release: those that npm installs with ours, and those that the console and the
+/**
+ * Lists the third-party packages of a release: those that npm installs with ours, and those that the console and the
  * documentation site bundle. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
  */
 

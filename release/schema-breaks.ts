@@ -1,4 +1,5 @@
-/* * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md announces the
+/**
+ * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md announces the
  * break. With --released, it stores the current schema as that of the last release.
  */
 

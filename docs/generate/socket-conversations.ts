@@ -1,4 +1,5 @@
-/* * Example conversations over a socket with every frame of both sub-protocols. The page of frames is generated from these
+/**
+ * Example conversations over a socket with every frame of both sub-protocols. The page of frames is generated from these
  * conversations, and a test runs them against a real server. `…` stands for values that vary.
  */
 

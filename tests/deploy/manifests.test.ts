@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** The sum of both stop settings, plus two seconds. A node always exits within this time. */
+/** A node always exits within the sum of both stop settings, plus two seconds. */
 const minGracePeriod = (delay: string) => Number(delay) + 10 + 2;
 
 interface Service {
@@ -42,10 +42,10 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  test('restricts every service: a read-only file system, no capabilities, resource limits', () => {
+  test('restricts the file system, capabilities and resources of every service', () => {
     assert.deepEqual(Object.keys(services), ['database', ...nodes, 'nginx']);
     for (const { read_only, cap_drop, security_opt, deploy } of Object.values(services)) {
-      assert.deepEqual({ read_only, cap_drop, security_opt }, hardened);
+      assert.deepEqual({ read_only, cap_drop, security_opt }, restrictions);
       assert.match(
         JSON.stringify(deploy),
         /^\{"resources":\{"limits":\{"cpus":"\d","memory":"\d+[GM]"\}\}\}$/,
@@ -54,19 +54,21 @@ describe('deploy/compose.yaml', () => {
   });
 
   test('refers only to secrets, files, volumes and services that exist', () => {
-    for (const { secrets: own = [], environment = {}, depends_on = {} } of Object.values(services)) {
-      for (const secret of own) assert.equal(secrets[secret]?.file, `./secrets/${secret}`);
-      const named = Object.values(environment).flatMap(
+    for (const { secrets: ownSecrets = [], environment = {}, depends_on = {} } of Object.values(services)) {
+      for (const secret of ownSecrets) assert.equal(secrets[secret]?.file, `./secrets/${secret}`);
+      const namedSecrets = Object.values(environment).flatMap(
         (value) => /^\/run\/secrets\/(.*)$/.exec(value)?.[1] ?? [],
       );
-      assert.deepEqual(named.toSorted(), [...own].sort());
+      assert.deepEqual(namedSecrets.toSorted(), [...ownSecrets].sort());
       for (const [other, { condition }] of Object.entries(depends_on)) {
         assert.ok(services[other]);
         assert.equal(condition, 'service_healthy');
       }
     }
-    const mounted = Object.values(services).flatMap((each) => (each['volumes'] ?? []) as string[]);
-    const namedVolumes = mounted.map((each) => each.split(':')[0]!).filter((name) => !name.startsWith('.'));
+    const volumeMounts = Object.values(services).flatMap((each) => (each['volumes'] ?? []) as string[]);
+    const namedVolumes = volumeMounts
+      .map((each) => each.split(':')[0]!)
+      .filter((name) => !name.startsWith('.'));
     assert.deepEqual(namedVolumes.sort(), Object.keys(volumes).sort());
   });
 
@@ -79,20 +81,23 @@ describe('deploy/compose.yaml', () => {
   });
 });
 
-const hardened = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+const restrictions = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
-describe('nginx.conf', () => {
-  test('sends nothing over a connection that a stopping node is about to close', () => {
+describe('deploy/nginx.conf', () => {
+  test('closes idle connections before a stopping node closes them', () => {
     const text = read('deploy/nginx.conf');
-    const [, idle] = /^ *keepalive_timeout (\d+)s;$/m.exec(text)!;
-    const [, away] = /fail_timeout=(\d+)s/.exec(text)!;
+    const [, idleSeconds] = /^ *keepalive_timeout (\d+)s;$/m.exec(text)!;
+    const [, failSeconds] = /fail_timeout=(\d+)s/.exec(text)!;
     for (const file of [
       'deploy/compose.yaml',
       'deploy/espalier.service',
       'docs/operators/several-nodes.md',
     ]) {
-      const [, delay] = /ESPALIER_STOP_DELAY_SECONDS(?:=|: ')(\d+)/.exec(read(file))!;
-      assert.ok(Number(idle) < Number(delay) && Number(away) < Number(delay), file);
+      const [, delaySeconds] = /ESPALIER_STOP_DELAY_SECONDS(?:=|: ')(\d+)/.exec(read(file))!;
+      assert.ok(
+        Number(idleSeconds) < Number(delaySeconds) && Number(failSeconds) < Number(delaySeconds),
+        file,
+      );
     }
   });
 });
@@ -112,16 +117,21 @@ describe('deploy/kubernetes.yaml', () => {
     );
   });
 
-  test('contains every file that a setting names, and gives the pod enough time to stop', () => {
+  test('contains every secret that a setting names', () => {
     const pod = kinds.get('Deployment')!.spec.template.spec;
     const [{ env }] = pod.containers;
     const files = env.flatMap(({ value }) => /^\/etc\/espalier\/(.*)$/.exec(value)?.[1] ?? []);
     assert.deepEqual(files.sort(), Object.keys(kinds.get('Secret')!.stringData).sort());
+  });
+
+  test('gives a pod enough time to stop', () => {
+    const pod = kinds.get('Deployment')!.spec.template.spec;
+    const [{ env }] = pod.containers;
     const { value } = env.find(({ name }) => name === 'ESPALIER_STOP_DELAY_SECONDS')!;
     assert.ok(pod.terminationGracePeriodSeconds > minGracePeriod(value));
   });
 
-  test('trusts the ingress only: one hop, and no other pod may connect', () => {
+  test('lets only the ingress connect, and trusts it as the only proxy', () => {
     const { template } = kinds.get('Deployment')!.spec;
     const [{ env }] = template.spec.containers;
     const { value } = env.find(({ name }) => name === 'ESPALIER_TRUST_PROXY')!;
@@ -144,7 +154,7 @@ describe('deploy/kubernetes.yaml', () => {
     ]);
   });
 
-  test('uses the user of the image', () => {
+  test('runs as the user of the image', () => {
     const { runAsUser, runAsGroup } = kinds.get('Deployment')!.spec.template.spec.securityContext;
     assert.match(read('Dockerfile'), new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
   });

@@ -13,24 +13,27 @@ import { commandLineSettings } from '../../server/src/config/command-line.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
-const all: Setting<unknown>[] = [...Object.values(settingsTable), ...Object.values(commandLineSettings)];
+const allSettings: Setting<unknown>[] = [
+  ...Object.values(settingsTable),
+  ...Object.values(commandLineSettings),
+];
 const settingNames = new Set(
-  all.flatMap((each) => {
+  allSettings.flatMap((each) => {
     const name = environmentName(each);
     return each.mayBeFile ? [name, `${name}_FILE`] : [name];
   }),
 );
 
 /** Variables of examples and tests, not of the server. */
-const others = new Set(['ESPALIER_PASSWORD', 'ESPALIER_TEST_POSTGRES_URL']);
+const otherVariables = new Set(['ESPALIER_PASSWORD', 'ESPALIER_TEST_POSTGRES_URL']);
 
 describe('setting names', () => {
   const files = globSync(['Dockerfile', 'README.md', '*/README.md', 'deploy/*', 'docs/*.md'], { cwd: root });
   for (const file of files.sort()) {
-    const named = readFileSync(join(root, file), 'utf8').match(/\bESPALIER_[A-Z0-9]\w*/g) ?? [];
-    if (named.length === 0) continue;
-    test(`exist in the server: ${file}`, () => {
-      const unknown = named.filter((name) => !settingNames.has(name) && !others.has(name));
+    const namesInFile = readFileSync(join(root, file), 'utf8').match(/\bESPALIER_[A-Z0-9]\w*/g) ?? [];
+    if (namesInFile.length === 0) continue;
+    test(`in ${file} exist in the server`, () => {
+      const unknown = namesInFile.filter((name) => !settingNames.has(name) && !otherVariables.has(name));
       assert.deepEqual(unknown, []);
     });
   }

@@ -35,7 +35,7 @@ interface Ports {
 }
 
 /** Folders for temporary files. */
-const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+const temporaryFolders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 export class Nginx {
   readonly url: string;
@@ -79,7 +79,7 @@ export class Nginx {
     return join(this.#folder, 'fullchain.pem');
   }
 
-  /** Logged requests. Sockets and streams are logged when they end. */
+  /** The requests in the access log. nginx logs sockets and streams when they end. */
   get requests(): ProxiedRequest[] {
     const lines = readFileSync(join(this.#folder, 'access.log'), 'utf8').trim().split('\n');
     return lines.filter(Boolean).map((line) => {
@@ -149,7 +149,7 @@ function twoNodesConfiguration(folder: string, { https, http, nodes: [one, two] 
   ]);
 }
 
-/** The page has a file for /etc/nginx/conf.d, which Debian's nginx.conf includes. */
+/** The page describes a file in /etc/nginx/conf.d. Debian's nginx.conf would include this file in its `http` block. */
 function oneNodeConfiguration(folder: string, { https, http, nodes: [node] }: Ports): string {
   const { blocks } = readPage(readFileSync(join(root, 'docs/operators/reverse-proxy.md'), 'utf8'));
   const site = replaceOnce(blocks.find(({ language }) => language === 'nginx')!.text, [
@@ -170,7 +170,7 @@ const commonReplacements = (folder: string, { https, http }: Omit<Ports, 'nodes'
 ];
 
 const temporaryPaths = (folder: string) =>
-  temporary.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`).join('');
+  temporaryFolders.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`).join('');
 
 /** Replaces texts that must occur exactly once, and the name of the server wherever it occurs. */
 function replaceOnce(text: string, replacements: readonly [before: string, after: string][]): string {
@@ -182,7 +182,7 @@ function replaceOnce(text: string, replacements: readonly [before: string, after
   return text.replaceAll('server_name tree.example.com;', 'server_name localhost;');
 }
 
-/** Checks the configuration with the command of the deployment guide. */
+/** Checks the configuration with `nginx -t`, as the page on reverse proxies says. */
 function checkConfiguration(folder: string): void {
   const { status, stderr } = spawnSync(requireProgram('nginx'), ['-t', ...argumentsFor(folder)], {
     encoding: 'utf8',
@@ -191,9 +191,9 @@ function checkConfiguration(folder: string): void {
 }
 
 function argumentsFor(folder: string): string[] {
-  const own = ['daemon off;', `pid ${join(folder, 'pid')};`];
+  const directives = ['daemon off;', `pid ${join(folder, 'pid')};`];
   // nginx warns about this directive if the user is not root.
-  if (process.getuid?.() === 0) own.push('user root;');
+  if (process.getuid?.() === 0) directives.push('user root;');
   return [
     '-p',
     folder,
@@ -202,6 +202,6 @@ function argumentsFor(folder: string): string[] {
     '-e',
     join(folder, 'error.log'),
     '-g',
-    own.join(' '),
+    directives.join(' '),
   ];
 }

@@ -1,4 +1,4 @@
-/** Restarts both nodes one after the other under load. Clients may notice only closed sockets. */
+/** Restarts both nodes one after the other under load. Clients must see no failure except closed sockets. */
 
 import { createClient, type TreeChange } from '@espalier/client';
 import { eventually } from '../support/eventually.ts';
@@ -15,12 +15,15 @@ export interface RestartOptions {
 
 export interface RestartResult {
   readonly tally: Tally;
-  /** Sorted folder names: acknowledged, stored, and received by `watch`. */
-  readonly acknowledged: readonly string[];
-  readonly stored: readonly string[];
-  readonly received: readonly string[];
-  /** Folder names in the watched tree. */
-  readonly watched: readonly string[];
+  /** Sorted names of the folders that the load has created. All lists must be equal. */
+  readonly names: {
+    readonly acknowledged: readonly string[];
+    readonly stored: readonly string[];
+    /** Received by `watch()`. */
+    readonly received: readonly string[];
+    /** In the tree that `watch()` returned, at the end. */
+    readonly watched: readonly string[];
+  };
   /** Received changes that are not creations. */
   readonly otherChanges: readonly TreeChange[];
 }
@@ -36,16 +39,16 @@ export async function restartUnderLoad(
   const client = createClient({ url });
   const changes: TreeChange[] = [];
   await client.login(administrator);
-  const { id: under } = await client.folders.create({ name: 'under load' });
-  const tree = await client.watch({ under });
+  const { id: parentId } = await client.folders.create({ name: 'under load' });
+  const tree = await client.watch({ under: parentId });
   try {
     tree.onChange((change) => changes.push(change));
-    const load = new SteadyLoad(url, under, tally);
+    const load = new SteadyLoad(url, parentId, tally);
     const isReceived = (name: string) => changes.some(({ path }) => path === `/${name}`);
     const waitForLatest = async () => {
-      const count = load.made.length;
-      await eventually(() => load.made.length > count, 'a change is made', receiveTimeoutMs);
-      const name = load.made.at(-1)!;
+      const count = load.createdNames.length;
+      await eventually(() => load.createdNames.length > count, 'another folder is created', receiveTimeoutMs);
+      const name = load.createdNames.at(-1)!;
       await eventually(() => isReceived(name), `${name} is received`, receiveTimeoutMs);
     };
     load.begin();
@@ -62,22 +65,24 @@ export async function restartUnderLoad(
     } finally {
       await load.end();
     }
-    await eventually(() => load.made.every(isReceived), 'all changes are received', receiveTimeoutMs);
-    const stored: string[] = [];
-    for await (const { name } of client.folders.children(under)) stored.push(name);
+    await eventually(() => load.createdNames.every(isReceived), 'all changes are received', receiveTimeoutMs);
+    const storedNames: string[] = [];
+    for await (const { name } of client.folders.children(parentId)) storedNames.push(name);
     countProxiedRequests(testbed, tally);
     return {
       tally,
-      acknowledged: load.made.toSorted(),
-      stored: stored.toSorted(),
-      received: changes
-        .filter(({ kind }) => kind === 'CREATE')
-        .map(({ path }) => path!.slice(1))
-        .toSorted(),
-      watched: tree
-        .children(under)
-        .map(({ name }) => name)
-        .toSorted(),
+      names: {
+        acknowledged: load.createdNames.toSorted(),
+        stored: storedNames.toSorted(),
+        received: changes
+          .filter(({ kind }) => kind === 'CREATE')
+          .map(({ path }) => path!.slice(1))
+          .toSorted(),
+        watched: tree
+          .children(parentId)
+          .map(({ name }) => name)
+          .toSorted(),
+      },
       otherChanges: changes.filter(({ kind }) => kind !== 'CREATE'),
     };
   } finally {
@@ -89,9 +94,10 @@ export async function restartUnderLoad(
 /** Counts the requests in the log of nginx by status, retry and lost response. */
 function countProxiedRequests({ nginx }: NodesBehindNginx, tally: Tally): void {
   for (const { status, nodes, isLost, request } of nginx.requests) {
-    tally.count(`nginx: answers with ${status}`);
+    tally.count(`nginx: responses with ${status}`);
     if (nodes.length > 1) tally.count('nginx: retried at the other node');
     if (isLost) tally.count('nginx: lost a response');
-    if (status >= 500 && status !== 503) tally.reportViolation(`nginx answered ${request} with ${status}`);
+    if (status >= 500 && status !== 503)
+      tally.reportViolation(`nginx responded to ${request} with ${status}`);
   }
 }

@@ -17,15 +17,16 @@ const { rounds = '10' } = parseScriptOptions(
 await withPostgres(async () => {
   const testbed = await NodesBehindNginx.start();
   try {
-    const { tally, acknowledged, stored, received, watched, otherChanges } = await restartUnderLoad(testbed, {
+    const { tally, names, otherChanges } = await restartUnderLoad(testbed, {
       rounds: Number(rounds),
       onProgress: (text) => console.log(text),
     });
-    if (!isDeepStrictEqual(stored, acknowledged))
+    if (!isDeepStrictEqual(names.stored, names.acknowledged))
       tally.reportViolation('the stored folders differ from the acknowledged ones');
-    if (!isDeepStrictEqual(received, acknowledged))
+    if (!isDeepStrictEqual(names.received, names.acknowledged))
       tally.reportViolation('the received changes differ from the acknowledged ones');
-    if (!isDeepStrictEqual(watched, acknowledged)) tally.reportViolation('the watched tree differs');
+    if (!isDeepStrictEqual(names.watched, names.acknowledged))
+      tally.reportViolation('the watched tree differs');
     if (otherChanges.length > 0) tally.reportViolation(`watch received ${JSON.stringify(otherChanges[0])}`);
     console.log(`\n${tally.summary()}\n`);
     for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);

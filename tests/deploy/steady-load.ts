@@ -1,4 +1,5 @@
-/* * Clients that send queries, changes, logins, refreshes and token checks through a proxy, at a steady rate over
+/**
+ * Clients that send queries, changes, logins, refreshes and token checks through a proxy, at a steady rate over
  * persistent connections. They retry only after a 503 or a closed connection. Any other failure is a violation.
  */
 
@@ -23,27 +24,27 @@ interface RequestInput {
 const responseTimeoutMs = 30_000;
 const maxAttempts = 20;
 const retryDelayMs = 100;
-/** The number of clients of each kind and their pauses. */
-const crowd = { readers: 3, writers: 3, visitors: 1, refreshers: 2 };
+/** The number of clients of each kind, and the pause of each client after a request. */
+const clientCounts = { readers: 3, writers: 3, visitors: 1, refreshers: 2 };
 const pauseMs = { readers: 60, writers: 150, visitors: 500, refreshers: 150 };
 
 const create =
   'mutation($under:ID!,$name:String!){createFolder(input:{parentId:$under,name:$name}){folder{name}}}';
 
 export class SteadyLoad {
-  /** Names of the acknowledged folders. */
-  readonly made: string[] = [];
+  /** The names of the folders whose creation the server has acknowledged. */
+  readonly createdNames: string[] = [];
   readonly #url: string;
-  readonly #under: string;
+  readonly #parentId: string;
   readonly #tally: Tally;
-  readonly #over = new AbortController();
+  readonly #ending = new AbortController();
   readonly #agents: Agent[] = [];
-  #working: Promise<unknown> = Promise.resolve();
+  #work: Promise<unknown> = Promise.resolve();
 
-  /** The load creates folders in the folder `under`. */
-  constructor(url: string, under: string, tally: Tally) {
+  /** The load creates folders in the folder with the id `parentId`. */
+  constructor(url: string, parentId: string, tally: Tally) {
     this.#url = url;
-    this.#under = under;
+    this.#parentId = parentId;
     this.#tally = tally;
   }
 
@@ -54,29 +55,29 @@ export class SteadyLoad {
       visitors: this.#visit.bind(this),
       refreshers: this.#refreshRepeatedly.bind(this),
     };
-    const workers = Object.entries(crowd).flatMap(([kind, count]) =>
+    const workers = Object.entries(clientCounts).flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, index) => {
         const agent = new Agent({ keepAlive: true, maxSockets: 1 });
         this.#agents.push(agent);
         const name = `${kind} ${index + 1}`;
-        const pause = () => sleep(pauseMs[kind as keyof typeof crowd]);
-        return work[kind as keyof typeof crowd]
+        const pause = () => sleep(pauseMs[kind as keyof typeof clientCounts]);
+        return work[kind as keyof typeof clientCounts]
           .call(this, agent, name, pause)
           .catch((error: unknown) => this.#tally.reportViolation(`${name}: ${(error as Error).message}`));
       }),
     );
-    this.#working = Promise.all(workers);
+    this.#work = Promise.all(workers);
   }
 
   /** Ends the load after the running requests. */
   async end(): Promise<void> {
-    this.#over.abort();
-    await this.#working;
+    this.#ending.abort();
+    await this.#work;
     for (const agent of this.#agents) agent.destroy();
   }
 
   get #isOver(): boolean {
-    return this.#over.signal.aborted;
+    return this.#ending.signal.aborted;
   }
 
   async #read(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
@@ -91,9 +92,9 @@ export class SteadyLoad {
     const { authToken } = await this.#logIn(agent);
     for (let count = 0; !this.#isOver; count++) {
       const name = `${worker}, ${count}`;
-      const body = { query: create, variables: { under: this.#under, name } };
+      const body = { query: create, variables: { under: this.#parentId, name } };
       await this.#graph(agent, authToken, 'mutation', body, { 'idempotency-key': randomUUID() });
-      this.made.push(name);
+      this.createdNames.push(name);
       await pause();
     }
   }
@@ -111,8 +112,8 @@ export class SteadyLoad {
     while (!this.#isOver) {
       const { authToken, refreshToken } = tokens;
       const headers = { authorization: `Bearer ${authToken}` };
-      const sent = { path: '/login/refresh', body: { refreshToken }, headers };
-      tokens = JSON.parse(await this.#sendWithRetry(agent, 'refresh', sent)) as LoginResponse;
+      const input = { path: '/login/refresh', body: { refreshToken }, headers };
+      tokens = JSON.parse(await this.#sendWithRetry(agent, 'refresh', input)) as LoginResponse;
       await this.#sendWithRetry(agent, 'verify', {
         path: '/login/verify',
         body: { authToken: tokens.authToken },
@@ -133,25 +134,25 @@ export class SteadyLoad {
     body: object,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const own = { ...headers, authorization: `Bearer ${authToken}` };
-    const text = await this.#sendWithRetry(agent, kind, { path: '/graphql', body, headers: own });
+    const allHeaders = { ...headers, authorization: `Bearer ${authToken}` };
+    const text = await this.#sendWithRetry(agent, kind, { path: '/graphql', body, headers: allHeaders });
     if ('errors' in (JSON.parse(text) as object)) throw new Error(`${kind}: ${text}`);
   }
 
   /** Sends a request again after a 503 or a closed connection, and throws on any other failure. */
-  async #sendWithRetry(agent: Agent, kind: string, sent: RequestInput): Promise<string> {
+  async #sendWithRetry(agent: Agent, kind: string, input: RequestInput): Promise<string> {
     for (let tries = 1; tries <= maxAttempts; tries++) {
-      const answer = await this.#exchange(agent, sent);
-      if (answer === 'closed') {
+      const response = await this.#exchange(agent, input);
+      if (response === 'closed') {
         this.#tally.count('tried again: closed connection');
-      } else if (answer.status === 503) {
+      } else if (response.status === 503) {
         this.#tally.count('tried again: 503');
         await sleep(retryDelayMs);
-      } else if (answer.status < 300) {
+      } else if (response.status < 300) {
         this.#tally.count(`done: ${kind}`);
-        return answer.text;
+        return response.text;
       } else {
-        throw new Error(`${kind} was answered with ${answer.status}: ${answer.text}`);
+        throw new Error(`${kind} received status ${response.status}: ${response.text}`);
       }
     }
     throw new Error(`${kind} was tried ${maxAttempts} times`);
@@ -175,7 +176,7 @@ export class SteadyLoad {
         });
       });
       sending.on('timeout', () => {
-        reject(new Error(`${path} was not answered within ${responseTimeoutMs} ms`));
+        reject(new Error(`${path} received no response within ${responseTimeoutMs} ms`));
         sending.destroy();
       });
       sending.on('error', (error: NodeJS.ErrnoException) =>

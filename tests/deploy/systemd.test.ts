@@ -35,10 +35,12 @@ describe('deploy/espalier.service', () => {
   });
 
   test('loads each secret that a setting names', () => {
-    const named = [...unit.matchAll(/^Environment=ESPALIER_\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
-    const loaded = [...unit.matchAll(/^LoadCredential=(.+):/gm)].map(([, name]) => name);
-    assert.ok(named.length > 0);
-    assert.deepEqual(named, loaded);
+    const namesInSettings = [...unit.matchAll(/^Environment=ESPALIER_\w+_FILE=%d\/(.+)$/gm)].map(
+      ([, name]) => name,
+    );
+    const loadedNames = [...unit.matchAll(/^LoadCredential=(.+):/gm)].map(([, name]) => name);
+    assert.ok(namesInSettings.length > 0);
+    assert.deepEqual(namesInSettings, loadedNames);
   });
 
   test('allows executable memory, because V8 compiles at run time', () => {

@@ -1,4 +1,5 @@
-/* * Checks that the generated pages match the code, and that a change of a setting, code, body, frame, metric or field
+/**
+ * Checks that the generated pages match the code, and that a change of a setting, code, body, frame, metric or field
  * changes a page.
  */
 
@@ -27,7 +28,7 @@ import { root } from './follow-page.ts';
 const page = (path: string) => readFileSync(join(root, path), 'utf8');
 
 for (const [path, write] of Object.entries(generatedPages)) {
-  test(`generates ${path} from the code`, async () => {
+  test(`${path} matches the code`, async () => {
     assert.equal(page(path), await formatPage(path, await write()));
   });
 }
@@ -110,21 +111,21 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
 ];
 
 for (const [what, path, changed] of changes) {
-  test(`changes ${path} if ${what} changes`, async () => {
+  test(`${path} changes if ${what} changes`, async () => {
     assert.notEqual(page(path), await formatPage(path, await changed()));
   });
 }
 
-test('docs/reference/limits.md has the weight of every field', () => {
+test('docs/reference/limits.md lists the weight of every field', () => {
   const section = page('docs/reference/limits.md').split('### Weights of fields')[1]!.split('\n## ')[0]!;
-  const listed = [...section.matchAll(/^\| (\d+) +\| (.*) \|$/gm)].flatMap(([, weight, fields]) =>
+  const listedWeights = [...section.matchAll(/^\| (\d+) +\| (.*) \|$/gm)].flatMap(([, weight, fields]) =>
     [...fields!.matchAll(/`(\w+)`/g)].map(([, field]) => [field!, Number(weight)] as const),
   );
-  const heavy = Object.entries(weights).filter(([, weight]) => weight > 1);
-  assert.deepEqual(Object.fromEntries(listed), Object.fromEntries(heavy));
+  const weightsAboveOne = Object.entries(weights).filter(([, weight]) => weight > 1);
+  assert.deepEqual(Object.fromEntries(listedWeights), Object.fromEntries(weightsAboveOne));
 });
 
-test('docs/reference/limits.md has the default of every limit that is a setting', () => {
+test('docs/reference/limits.md contains the default of every limit with a setting', () => {
   const lines = page('docs/reference/limits.md').split('\n');
   const formatNumber = (text: string) => {
     const number = Number(text);

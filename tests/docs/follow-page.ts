@@ -52,8 +52,8 @@ class Reader {
   readonly #scratch: string;
   readonly #options: FollowOptions;
   readonly #terminals = new Map<number, Terminal>();
-  readonly #serving = new Set<Terminal>();
-  #last: Terminal | undefined;
+  readonly #serverTerminals = new Set<Terminal>();
+  #lastTerminal: Terminal | undefined;
 
   constructor(folder: string, options: FollowOptions) {
     this.#folder = folder;
@@ -66,7 +66,7 @@ class Reader {
     if (step.kind === 'run') await this.#paste(this.#terminal(step.terminal), step.text, step.stays);
     else if (step.kind === 'see') await assertOutput(this.#terminal(step.terminal), step.text);
     else if (step.kind === 'save')
-      writeFileSync(join(this.#last!.currentFolder, step.file), `${step.text}\n`);
+      writeFileSync(join(this.#lastTerminal!.currentFolder, step.file), `${step.text}\n`);
     else if (step.kind === 'open') assert.equal((await fetch(step.url)).status, 200, step.url);
     else this.#terminal(step.terminal).pressCtrlC();
   }
@@ -74,17 +74,17 @@ class Reader {
   async close(): Promise<void> {
     for (const terminal of this.#terminals.values()) {
       await terminal.close();
-      // The output of readers may contain tokens, but the output of the server must not.
-      if (this.#serving.has(terminal)) recordOutput(terminal.output);
+      // The output of commands may contain tokens, but the output of the server must not.
+      if (this.#serverTerminals.has(terminal)) recordOutput(terminal.output);
     }
   }
 
   async #paste(terminal: Terminal, text: string, stays: boolean): Promise<void> {
-    this.#last = terminal;
+    this.#lastTerminal = terminal;
     if (this.#options.skippedBlocks?.includes(text)) return;
     const [, password] = /ESPALIER_ADMIN_PASSWORD=(\S+)/.exec(text) ?? [];
     recordSettings({ ESPALIER_ADMIN_PASSWORD: password });
-    if (/\bnpm start\b/.test(text)) this.#serving.add(terminal);
+    if (/\bnpm start\b/.test(text)) this.#serverTerminals.add(terminal);
     await terminal.paste(
       this.#options.isInstalled ? withoutRegistry(text) : text,
       text.includes('read -rs') ? this.#readPrintedPassword() : undefined,

@@ -11,13 +11,13 @@ import { sqlite } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 
-describe('the conversations on the page about socket frames', () => {
+describe('a real server', () => {
   let testbed: PeopleTestbed;
   before(async () => (testbed = await PeopleTestbed.start(sqlite)));
   after(() => testbed.stop());
 
   for (const [index, { protocol, frames }] of conversations.entries()) {
-    test(`match a real server: conversation ${index + 1} in ${protocol.name}`, async () => {
+    test(`follows conversation ${index + 1} of the page about socket frames, in ${protocol.name}`, async () => {
       let { authToken } = await testbed.server.logIn();
       testbed.authToken = authToken;
       const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
@@ -43,16 +43,16 @@ describe('the conversations on the page about socket frames', () => {
   }
 });
 
-test('the page about socket frames contains every frame of clients and of the server', () => {
+test('the page about socket frames contains every type of frame', () => {
   for (const dialect of protocols) {
     const frames = conversations.filter((talk) => talk.protocol === dialect).flatMap((talk) => talk.frames);
     const typesOf = (from: string) =>
       [...new Set(frames.filter((frame) => frame.from === from).map(({ frame }) => frame.type))].sort();
     assert.deepEqual(typesOf('client'), Object.keys(dialect.kinds).sort());
-    const written = ['connection_ack', dialect.resultType, 'error', 'complete'];
-    if (dialect.hasPing) written.push('ping', 'pong');
-    if (dialect.connectionError) written.push(dialect.connectionError);
-    assert.deepEqual(typesOf('server'), written.sort());
+    const expectedTypes = ['connection_ack', dialect.resultType, 'error', 'complete'];
+    if (dialect.hasPing) expectedTypes.push('ping', 'pong');
+    if (dialect.connectionError) expectedTypes.push(dialect.connectionError);
+    assert.deepEqual(typesOf('server'), expectedTypes.sort());
   }
 });
 
@@ -65,8 +65,8 @@ function fillIn(frame: unknown, { authToken, cursor }: { authToken: string; curs
 
 /** Replaces values that vary with `…` before it compares the frames. */
 function assertLike(actual: unknown, example: unknown): void {
-  const blanked = JSON.stringify(actual, (key, value: unknown) =>
+  const actualText = JSON.stringify(actual, (key, value: unknown) =>
     /^(expiresAt|requestId)$/.test(key) ? '…' : value,
   );
-  assert.deepEqual(JSON.parse(blanked), example);
+  assert.deepEqual(JSON.parse(actualText), example);
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the commands of some pages in order, on a server or a database file that contains the named folders and users.
+ * Runs the commands of some pages in order, on a server or a database file with the folders and users that they name.
  */
 
 import assert from 'node:assert/strict';
@@ -21,20 +21,20 @@ interface CommandLine {
   readonly args: readonly string[];
 }
 
-describe('the everyday tasks of administrators', () => {
+describe('the page on everyday tasks of administrators', () => {
   let testbed: CliTestbed;
-  let trashed: string;
+  let trashedId: string;
   before(async () => {
     testbed = await CliTestbed.start(sqlite);
     await testbed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
     await testbed.output('folder', 'rm', '/Archive/Old');
-    [{ folderId: trashed }] = await testbed.json<[{ folderId: string }]>('folder', 'trash');
+    [{ folderId: trashedId }] = await testbed.json<[{ folderId: string }]>('folder', 'trash');
   });
   after(() => testbed.stop());
 
-  test('are commands that work in the order of the page', async () => {
+  test('contains commands that work in this order', async () => {
     const lines = linesOf('docs/administrators/everyday-tasks.md').map(({ args }) =>
-      args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashed)),
+      args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashedId)),
     );
     assert.equal(lines.length, 20);
     assert.equal(lines.shift()![0], 'login'); // The test has logged in already.
@@ -74,7 +74,7 @@ describe('the pages for operators', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('contain commands for a file and its keys that work without a running server', async () => {
+  test('contain commands for database files and signing keys that work without a running server', async () => {
     // The other commands need a server, PostgreSQL or a terminal.
     const testable = /^(backup|restore|migrate|keys (list|rotate|retire)|doctor$)(?!.*<)/;
     const lines = ['install', 'backup', 'upgrade', 'signing-keys']
@@ -82,11 +82,11 @@ describe('the pages for operators', () => {
       .filter(({ args }) => testable.test(args.join(' ')));
     assert.equal(lines.length, 13);
     for (const { settings, args } of lines) {
-      const ownArgs = args.map(inFolder);
+      const argsInFolder = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
       environment.ESPALIER_DATABASE_URL = inFolder(environment.ESPALIER_DATABASE_URL);
-      const { code, errors, output } = await runInHost(ownArgs, environment);
-      assert.equal(code, 0, `espalier ${ownArgs.join(' ')}: ${errors}${output}`);
+      const { code, errors, output } = await runInHost(argsInFolder, environment);
+      assert.equal(code, 0, `espalier ${argsInFolder.join(' ')}: ${errors}${output}`);
     }
   });
 
@@ -101,15 +101,15 @@ function linesOf(path: string): CommandLine[] {
   const { blocks } = readPage(readFileSync(join(root, path), 'utf8'));
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'));
   return lines.flatMap((line) => {
-    const [, before, after] = /^((?:\w+=\S+ )*)(?:npx )?espalier ([^#]*)/.exec(line) ?? [];
-    if (after === undefined) return [];
+    const [, assignments, command] = /^((?:\w+=\S+ )*)(?:npx )?espalier ([^#]*)/.exec(line) ?? [];
+    if (command === undefined) return [];
     const settings = Object.fromEntries(
-      before!
+      assignments!
         .split(' ')
         .filter(Boolean)
         .map((tokens) => tokens.split('=') as [string, string]),
     );
-    const args = [...after.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    const args = [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
     return [{ settings, args }];
   });
 }

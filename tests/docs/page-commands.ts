@@ -24,12 +24,12 @@ export function checkCommand(text: string, program: Command): string | undefined
   // `espalier …` and `espalier <command>` stand for any command.
   if (/^[…<-]/.test(words[0] ?? '…') || words[0] === 'help') return undefined;
   const command = findCommand(program, words);
-  if (!command) return 'there is no such command';
+  if (!command) return 'this command does not exist';
   const flags = new Set(command.options.flatMap(({ long, short }) => [long, short]));
   const unknown = words
     .map((word) => word.split('=')[0]!)
     .find((word) => /^--?[a-z]/i.test(word) && !flags.has(word) && !['--help', '--version'].includes(word));
-  return unknown === undefined ? undefined : `it takes no ${unknown}`;
+  return unknown === undefined ? undefined : `the command has no flag ${unknown}`;
 }
 
 /** Accepts aliases. A group may be named alone. With flags, it stands for its default command `list`. */

@@ -1,8 +1,8 @@
 /**
  * The steps of a documentation page in order: commands to paste, files to save, URLs to open, keys to press, and
- * expected output. Marks are in the info string of a block after the language, where readers do not see them.
+ * expected output. Directives are in the info string of a block, after the language. Readers do not see them.
  * - ```` ```sh ```` is pasted into terminal 1, with `terminal=2` into another one. With `stays` it runs until Ctrl-C.
- * - ```` ```text ```` is the output of that terminal; `…` matches any text in a line or, alone, any lines.
+ * - ```` ```text ```` is the output of the terminal of the last commands; `…` matches any text in a line or, alone, any lines.
  * - ```` ```js file=watch.mjs ```` is saved in the current folder of the last commands.
  * - `<http://127.0.0.1:8080/…>` is opened, and `<!-- Ctrl-C in terminal 1 -->` presses the keys.
  */
@@ -15,11 +15,11 @@ export type Step = { readonly line: number } & (
   | { readonly kind: 'press'; readonly terminal: number }
 );
 
-/** A fenced block with its first line. Also for pages without marks. */
+/** A fenced block of any page, with the number of its first line. */
 export interface Block {
   readonly line: number;
   readonly language: string;
-  readonly marks: readonly string[];
+  readonly directives: readonly string[];
   readonly text: string;
 }
 
@@ -37,8 +37,8 @@ export function readPage(page: string): { blocks: Block[]; prose: string[] } {
     if (!open && isFence) {
       open = { line: index + 1, indent: indent.length, info, lines: [] };
     } else if (open && isFence) {
-      const [language = '', ...marks] = open.info.split(' ');
-      blocks.push({ line: open.line, language, marks, text: open.lines.join('\n') });
+      const [language = '', ...directives] = open.info.split(' ');
+      blocks.push({ line: open.line, language, directives, text: open.lines.join('\n') });
       open = undefined;
     } else open?.lines.push(line.slice(open.indent));
   }
@@ -50,16 +50,18 @@ export function stepsOf(page: string): Step[] {
   const { blocks, prose } = readPage(page);
   const steps: Step[] = prose.flatMap((text, index) => proseSteps(text, index + 1));
   let terminal = 1;
-  for (const { line, language, marks, text } of blocks) {
-    const named = marks.find((mark) => mark.startsWith('terminal='));
-    const file = marks.find((mark) => mark.startsWith('file='));
-    const unknown = marks.find((mark) => mark !== named && mark !== file && mark !== 'stays');
-    if (unknown) throw new Error(`Line ${line}: unknown mark ${unknown}.`);
-    if (named) terminal = Number(named.split('=')[1]);
+  for (const { line, language, directives, text } of blocks) {
+    const terminalDirective = directives.find((directive) => directive.startsWith('terminal='));
+    const fileDirective = directives.find((directive) => directive.startsWith('file='));
+    const unknown = directives.find(
+      (directive) => directive !== terminalDirective && directive !== fileDirective && directive !== 'stays',
+    );
+    if (unknown) throw new Error(`Line ${line}: unknown directive ${unknown}.`);
+    if (terminalDirective) terminal = Number(terminalDirective.split('=')[1]);
     else if (language === 'sh') terminal = 1;
-    if (file) steps.push({ kind: 'save', line, file: file.split('=')[1]!, text });
+    if (fileDirective) steps.push({ kind: 'save', line, file: fileDirective.split('=')[1]!, text });
     else if (language === 'sh')
-      steps.push({ kind: 'run', line, terminal, text, stays: marks.includes('stays') });
+      steps.push({ kind: 'run', line, terminal, text, stays: directives.includes('stays') });
     else if (language === 'text') steps.push({ kind: 'see', line, terminal, text });
     else throw new Error(`Line ${line}: unknown language ${language || 'of this block'}.`);
   }
@@ -67,10 +69,10 @@ export function stepsOf(page: string): Step[] {
 }
 
 function proseSteps(text: string, line: number): Step[] {
-  const opened = [...text.matchAll(/<(http:\/\/127\.0\.0\.1[^>]*)>/g)];
-  const pressed = [...text.matchAll(/<!-- Ctrl-C in terminal (\d) -->/g)];
+  const urlMatches = [...text.matchAll(/<(http:\/\/127\.0\.0\.1[^>]*)>/g)];
+  const keyMatches = [...text.matchAll(/<!-- Ctrl-C in terminal (\d) -->/g)];
   return [
-    ...opened.map(([, url]): Step => ({ kind: 'open', line, url: url! })),
-    ...pressed.map(([, terminal]): Step => ({ kind: 'press', line, terminal: Number(terminal) })),
+    ...urlMatches.map(([, url]): Step => ({ kind: 'open', line, url: url! })),
+    ...keyMatches.map(([, terminal]): Step => ({ kind: 'press', line, terminal: Number(terminal) })),
   ];
 }

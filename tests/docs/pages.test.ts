@@ -1,4 +1,5 @@
-/* * Checks every link with its anchor, every command with its flags, every setting and every query on the pages. Covers all
+/**
+ * Checks every link with its anchor, every command with its flags, every setting and every query on the pages. Covers all
  * Markdown files of the repository except the changelog.
  */
 
@@ -40,9 +41,11 @@ describe('the pages', () => {
 
   test('are linked from docs/README.md', () => {
     const index = linksIn(pages.get('docs/README.md')!.text).map((link) => join('docs', link.split('#')[0]!));
-    const listed = paths.filter((path) => /^docs\/(?!decisions\/)/.test(path) && path !== 'docs/README.md');
+    const pagesToLink = paths.filter(
+      (path) => /^docs\/(?!decisions\/)/.test(path) && path !== 'docs/README.md',
+    );
     assert.deepEqual(
-      listed.filter((path) => !index.includes(path)),
+      pagesToLink.filter((path) => !index.includes(path)),
       [],
     );
   });
@@ -69,8 +72,8 @@ describe('the pages', () => {
     for (const [path, { text, blocks }] of pages) {
       for (const command of findCommands(text, blocks)) {
         count++;
-        const complaint = checkCommand(command, program);
-        if (complaint) wrong.push(`${path}: ${command}: ${complaint}`);
+        const problem = checkCommand(command, program);
+        if (problem) wrong.push(`${path}: ${command}: ${problem}`);
       }
     }
     assert.deepEqual(wrong, []);
@@ -87,14 +90,15 @@ describe('the queries on the pages', () => {
       blocks
         .filter(({ language }) => language === 'graphql')
         .flatMap(({ line, text }) =>
-          findErrors(text, schema).map((complaint) => `${path}, line ${line}: ${complaint}`),
+          findErrors(text, schema).map((problem) => `${path}, line ${line}: ${problem}`),
         ),
     );
     assert.deepEqual(wrong, []);
   });
 });
 
-test('diagrams use kinds that code hosts render and no semicolon, which ends a line in Mermaid', () => {
+test('the diagrams on the pages use supported kinds and no semicolon', () => {
+  // Code hosts render only some kinds. A semicolon ends a line in Mermaid.
   const wrong = [...pages].flatMap(([path, { blocks }]) =>
     blocks
       .filter(({ language }) => language === 'mermaid')

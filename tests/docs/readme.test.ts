@@ -9,7 +9,7 @@ import { followPage, root } from './follow-page.ts';
 
 const testCommand = 'npm install && npm test';
 
-test('README contains only blocks that work in a clone and print the shown output', async () => {
+test('every block of README works in a clone and prints the output on the page', async () => {
   // The skipped command would run this test again.
   await followPage('README.md', {
     isInstalled: true,
@@ -18,7 +18,7 @@ test('README contains only blocks that work in a clone and print the shown outpu
   });
 });
 
-test('the test command of README is the one that the checks run', () => {
+test('README contains the test command that the checks run', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const checks = readFileSync(join(root, '.ci/run'), 'utf8');
   assert.ok(readme.includes(`\`\`\`sh\n${testCommand}\n\`\`\``));

@@ -62,17 +62,17 @@ describe('the documentation site', () => {
     assert.ok('/login' in document.paths);
   });
 
-  describe('on a server, in Chromium', () => {
+  describe('on a server in Chromium', () => {
     let browser: Browser;
     let testbed: Testbed;
     let page: Page;
     const faults: string[] = [];
-    const { promise: faulty, reject: fail } = Promise.withResolvers<never>();
+    const { promise: faultPromise, reject: rejectFault } = Promise.withResolvers<never>();
     // Only one test awaits this promise. In all other tests, a rejection would end the process.
-    faulty.catch(() => undefined);
+    faultPromise.catch(() => undefined);
     const onFault = (fault: string) => {
       faults.push(fault);
-      fail(new Error(fault));
+      rejectFault(new Error(fault));
     };
     before(async () => {
       [browser, testbed] = await Promise.all([
@@ -98,16 +98,16 @@ describe('the documentation site', () => {
     });
 
     test('draws every diagram', async () => {
-      const drawn: string[] = [];
+      const pagesWithDiagrams: string[] = [];
       for (const [name, html] of pages) {
         const count = html.split('class="mermaid-diagram"').length - 1;
         if (count === 0) continue;
         await page.goto(`${testbed.url}${base}${name}`);
         const last = page.locator('div.mermaid-diagram').nth(count - 1);
-        await Promise.race([last.waitFor(), faulty]);
-        drawn.push(name);
+        await Promise.race([last.waitFor(), faultPromise]);
+        pagesWithDiagrams.push(name);
       }
-      assert.ok(drawn.length > 3, drawn.join());
+      assert.ok(pagesWithDiagrams.length > 3, pagesWithDiagrams.join());
     });
 
     test('shows dark screenshots in the dark theme', async () => {
@@ -117,7 +117,7 @@ describe('the documentation site', () => {
     });
 
     for (const term of ['413', 'nginx', 'API key', 'refresh token']) {
-      test(`finds ${term}`, async () => {
+      test(`finds a page for the search term "${term}"`, async () => {
         await page.goto(`${testbed.url}${base}`);
         await page.locator('.DocSearch-Button').first().click();
         await page.locator('#localsearch-input').fill(term);

@@ -31,7 +31,7 @@ describe('a terminal', () => {
     await assert.rejects(terminal.finish(), /^Error: false failed, and showed:\nbefore\n/);
   });
 
-  test('continues after Ctrl-C stopped a running command', async () => {
+  test('continues after Ctrl-C stops a running command', async () => {
     // One process prints and then waits. With two processes, Ctrl-C could arrive between them and stop neither.
     await terminal.paste("sh -c 'echo up; exec tail -f /dev/null'");
     assert.equal(await terminal.readOutput((text) => text === 'up\n'), 'up\n');
@@ -47,7 +47,7 @@ describe('a terminal', () => {
   });
 });
 
-test('output must match exactly, except for placeholders', () => {
+test('matchesOutput() accepts only exact output, except for placeholders', () => {
   assert.ok(matchesOutput('Created /Garden.', 'Created /Garden.\n'));
   assert.ok(matchesOutput('{"id":"…"}', '{"id":"1"}'));
   assert.ok(matchesOutput('…\nlast', 'first\nsecond\nlast'));
@@ -64,7 +64,7 @@ test('output must match exactly, except for placeholders', () => {
   }
 });
 
-test('pages are read in order, and an unknown block is an error', () => {
+test('stepsOf() returns the steps in the order of the page', () => {
   const page = [
     'Open <http://127.0.0.1:8080/console>.',
     '```sh terminal=2 stays',
@@ -81,7 +81,10 @@ test('pages are read in order, and an unknown block is an error', () => {
     { kind: 'see', line: 5, terminal: 2, text: 'up' },
     { kind: 'press', line: 8, terminal: 2 },
   ]);
+});
+
+test('stepsOf() and readPage() reject invalid blocks', () => {
   assert.throws(() => stepsOf('```python\nprint()\n```'), /Line 1: unknown language python/);
-  assert.throws(() => stepsOf('```sh stay\nnpm start\n```'), /Line 1: unknown mark stay/);
+  assert.throws(() => stepsOf('```sh stay\nnpm start\n```'), /Line 1: unknown directive stay/);
   assert.throws(() => readPage('```sh\nnpm start'), /The block of line 1 has no end/);
 });

@@ -29,16 +29,16 @@ export class Terminal {
   readonly #scratch: string;
   readonly #ended: Promise<unknown>;
   #unread = '';
-  #rest = '';
-  #blocks = 0;
-  #done = 0;
-  #where = '';
+  #incompleteMark = '';
+  #pastedBlocks = 0;
+  #finishedBlocks = 0;
+  #currentFolder = '';
   #isInterrupted = false;
-  #failed: string | undefined;
+  #failedCommand: string | undefined;
 
   constructor({ folder, scratch, environment }: TerminalOptions) {
     this.#scratch = scratch;
-    this.#where = folder;
+    this.#currentFolder = folder;
     this.#bash = spawn('bash', ['--norc', '--noprofile'], {
       cwd: folder,
       env: environment,
@@ -49,7 +49,7 @@ export class Terminal {
     this.#ended = once(this.#bash, 'close');
     this.#input = this.#bash.stdin!;
     this.#input.on('error', () => undefined);
-    this.#bash.stdout!.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    this.#bash.stdout!.setEncoding('utf8').on('data', (text: string) => this.#append(text));
     // Ends the programs when this process ends for any reason.
     this.#input.write('( trap "" INT; cat <&3; kill -TERM -- -$$ ) >/dev/null 2>&1 & exec 3<&-\n');
     // A trap applies to the shell only: programs receive the signal, and the shell continues.
@@ -60,23 +60,23 @@ export class Terminal {
 
   /** The current folder after the last finished block. */
   get currentFolder(): string {
-    return this.#where;
+    return this.#currentFolder;
   }
 
   get isBusy(): boolean {
-    return this.#done < this.#blocks;
+    return this.#finishedBlocks < this.#pastedBlocks;
   }
 
-  /** Pastes commands. `typed` is their standard input. */
-  async paste(text: string, typed?: string): Promise<void> {
+  /** Pastes commands. They read `standardInput`, if it is given. */
+  async paste(text: string, standardInput?: string): Promise<void> {
     await eventually(() => !this.isBusy, 'the previous command has ended');
-    const file = join(this.#scratch, `${process.pid}-${this.#bash.pid}-${++this.#blocks}.sh`);
+    const file = join(this.#scratch, `${process.pid}-${this.#bash.pid}-${++this.#pastedBlocks}.sh`);
     writeFileSync(file, `${text}\n`);
     this.#isInterrupted = false;
-    this.#failed = undefined;
+    this.#failedCommand = undefined;
     // Discards earlier output that was not read.
     this.#unread = '';
-    const input = typed === undefined ? '</dev/null' : `<<< '${typed}'`;
+    const input = standardInput === undefined ? '</dev/null' : `<<< '${standardInput}'`;
     this.#input.write(`. '${file}' ${input}; printf '${separator}done %s${separator}' "$PWD"\n`);
   }
 
@@ -87,7 +87,8 @@ export class Terminal {
         throw new Error(`${(error as Error).message} Output:\n${this.#unread}`);
       },
     );
-    if (this.#failed !== undefined) throw new Error(`${this.#failed} failed, and showed:\n${this.#unread}`);
+    if (this.#failedCommand !== undefined)
+      throw new Error(`${this.#failedCommand} failed, and showed:\n${this.#unread}`);
   }
 
   /**
@@ -120,12 +121,12 @@ export class Terminal {
   }
 
   #isOver(): boolean {
-    return this.#failed !== undefined || this.#bash.exitCode !== null;
+    return this.#failedCommand !== undefined || this.#bash.exitCode !== null;
   }
 
-  #take(text: string): void {
-    const [clean, rest] = this.#readMarks(this.#rest + text);
-    this.#rest = rest;
+  #append(text: string): void {
+    const [clean, rest] = this.#readMarks(this.#incompleteMark + text);
+    this.#incompleteMark = rest;
     this.output += clean;
     this.#unread += clean;
   }
@@ -136,10 +137,10 @@ export class Terminal {
     const rest = parts.length % 2 === 0 ? separator + parts.pop()! : '';
     for (const mark of parts.filter((_, index) => index % 2 === 1)) {
       const [, what, value = ''] = /^(\w+) (.*)$/s.exec(mark)!;
-      if (what === 'failed') this.#failed ??= this.#isInterrupted ? undefined : value;
+      if (what === 'failed') this.#failedCommand ??= this.#isInterrupted ? undefined : value;
       else {
-        this.#done++;
-        this.#where = value;
+        this.#finishedBlocks++;
+        this.#currentFolder = value;
       }
     }
     return [parts.filter((_, index) => index % 2 === 0).join(''), rest];

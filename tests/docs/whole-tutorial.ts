@@ -1,5 +1,5 @@
 /**
- * `npm run lab -- tutorial`: follows the tutorial exactly, with `npm install` in a fresh clone, on port 8080. Takes a minute.
+ * `npm run lab -- tutorial` follows the tutorial exactly: in a fresh clone, with `npm install` and port 8080. Takes a minute.
  */
 
 import { test } from 'node:test';

@@ -14,7 +14,7 @@ import { listUnannouncedBreaks } from '../../release/schema-breaks.ts';
 const root = join(import.meta.dirname, '../..');
 const { sbom, packages } = readShippedPackages(root);
 
-describe('schema check', () => {
+describe('the schema check', () => {
   const before = 'type Query { folder: String, icon: String }';
   const changelog = (part: string) =>
     `# Changelog\n\n## Unreleased\n\n${part}\n\n## 0.1.0\n\n### Breaking\n\n- Old.\n`;
@@ -28,10 +28,10 @@ describe('schema check', () => {
 
   test('accepts a break that the changelog announces under "Breaking"', () => {
     const after = 'type Query { folder: String }';
-    const announced = changelog('### Breaking\n\n- Query.icon was removed. Use `folder`.');
-    assert.deepEqual(listUnannouncedBreaks(before, after, announced), []);
-    const elsewhere = changelog('### Added\n\n- Query.icon was removed.');
-    assert.deepEqual(listUnannouncedBreaks(before, after, elsewhere), ['Query.icon was removed.']);
+    const breakingChangelog = changelog('### Breaking\n\n- Query.icon was removed. Use `folder`.');
+    assert.deepEqual(listUnannouncedBreaks(before, after, breakingChangelog), []);
+    const addedChangelog = changelog('### Added\n\n- Query.icon was removed.');
+    assert.deepEqual(listUnannouncedBreaks(before, after, addedChangelog), ['Query.icon was removed.']);
   });
 
   test('accepts new and deprecated fields', () => {
@@ -40,8 +40,8 @@ describe('schema check', () => {
   });
 });
 
-describe('packages of a release', () => {
-  test('are those that npm installs and those that the console bundles, without tools', () => {
+describe('the packages of a release', () => {
+  test('are the packages that npm installs or the console bundles, but no tools', () => {
     const includedAs = (name: string) =>
       [...packages.values()].find((each) => each.name === name)?.includedAs;
     assert.deepEqual(includedAs('fastify'), ['installed']);
@@ -70,24 +70,24 @@ describe('packages of a release', () => {
     );
   });
 
-  test('are rejected under a license that is not permitted', async () => {
+  test('are rejected if their license is not permitted', async () => {
     assert.deepEqual(listRejectedLicenses(packages.values()), []);
-    const copyleft: ShippedPackage = {
+    const copyleftPackage: ShippedPackage = {
       name: 'strict',
       version: '1.0.0',
       license: 'AGPL-3.0',
       includedAs: ['installed'],
     };
-    assert.deepEqual(listRejectedLicenses([copyleft]), [
+    assert.deepEqual(listRejectedLicenses([copyleftPackage]), [
       'strict 1.0.0 is under AGPL-3.0, which release/licenses.ts does not permit.',
     ]);
     assert.match(
-      await createLicensePage([copyleft]),
+      await createLicensePage([copyleftPackage]),
       /\| strict +\| 1\.0\.0 +\| AGPL-3\.0 +\| installed +\|/,
     );
   });
 
-  test('need one permitted license if they offer a choice, and only permitted licenses if they combine several', () => {
+  test('need one permitted license of a choice, or permission for all combined licenses', () => {
     for (const [license, expected] of [
       ['(MPL-2.0 OR Apache-2.0)', true],
       ['MIT AND ISC', true],
@@ -99,7 +99,7 @@ describe('packages of a release', () => {
   });
 });
 
-describe('software bill of materials', () => {
+describe('the software bill of materials', () => {
   test('is a CycloneDX document of the server with the license of every component', () => {
     assert.equal(sbom.bomFormat, 'CycloneDX');
     const { name, version } = sbom.metadata.component;
@@ -110,7 +110,7 @@ describe('software bill of materials', () => {
     }
   });
 
-  test('lists every package of a release, and references only listed packages', () => {
+  test('lists every package of a release, and refers to no other package', () => {
     const listed = new Set(sbom.components.map((component) => component['bom-ref']));
     assert.equal(listed.size, sbom.components.length);
     for (const key of packages.keys()) assert.ok(listed.has(key), key);
@@ -121,7 +121,7 @@ describe('software bill of materials', () => {
   });
 });
 
-describe('audit', () => {
+describe('the audit', () => {
   const url = 'https://github.com/advisories/GHSA-1';
   const names = new Set(['ws', 'fastify']);
   const output = (severity: string, name = 'ws') =>
@@ -136,7 +136,7 @@ describe('audit', () => {
     assert.match(lines[1]!, /release\/audit-exceptions\.json/);
   });
 
-  test('passes for a moderate advisory and for an advisory of a tool', () => {
+  test('passes for a moderate advisory and for an advisory about a tool', () => {
     for (const report of [output('moderate'), output('critical', 'vite')]) {
       assert.deepEqual(evaluateAudit(report, names, [], '2027-01-31'), {
         wasAudited: true,
@@ -169,7 +169,7 @@ describe('audit', () => {
     }
   });
 
-  test('fails only the required check if the registry cannot be reached', async () => {
+  test('fails only with --required if the registry cannot be reached', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-audit-'));
     after(() => rmSync(folder, { recursive: true }));
     const sbomFile = join(folder, 'sbom.json');
@@ -182,13 +182,13 @@ describe('audit', () => {
       [['--required'], 1],
     ] as const) {
       const command = ['--conditions=espalier-source', 'release/audit.ts', ...args];
-      const ended = await new Promise<{ code: unknown; errors: string }>((resolve) =>
+      const result = await new Promise<{ code: unknown; errors: string }>((resolve) =>
         execFile(process.execPath, command, { cwd: root, env }, (error, _, errors) =>
           resolve({ code: error ? error.code : 0, errors }),
         ),
       );
-      assert.equal(ended.code, code);
-      assert.match(ended.errors, /^NOT AUDITED: .*\(no route to host\)/);
+      assert.equal(result.code, code);
+      assert.match(result.errors, /^NOT AUDITED: .*\(no route to host\)/);
     }
   });
 });

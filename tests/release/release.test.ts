@@ -1,4 +1,7 @@
-/** Runs `npm version` in a temporary repository with the real lifecycle scripts, except the slow ones, which are recorded. */
+/**
+ * Runs `npm version` in a temporary repository with the real lifecycle scripts. Slow scripts are replaced with a line
+ * in a log.
+ */
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -10,14 +13,14 @@ import { listVersionFiles } from '../../release/release.ts';
 
 const source = join(import.meta.dirname, '../..');
 const workspaces = ['contract', 'client', 'console', 'server'];
-const copied = [
+const copiedFiles = [
   '.npmrc',
   'contract/schema.graphql',
   'contract/released-schema.graphql',
   ...listVersionFiles(source),
 ];
 /** Scripts that a release runs. They are tested on their own and take long, so here they only record their names. */
-const recorded = [
+const recordedScripts = [
   'check',
   'check:audit:required',
   'generate',
@@ -61,11 +64,11 @@ describe('npm version', () => {
   let root: string;
   before(() => {
     base = root = mkdtempSync(join(tmpdir(), 'espalier-release-'));
-    for (const file of copied) cpSync(join(source, file), join(root, file), { recursive: true });
+    for (const file of copiedFiles) cpSync(join(source, file), join(root, file), { recursive: true });
     write('CHANGELOG.md', changelog);
     write('.gitignore', 'scripts.log\n');
     const manifest = JSON.parse(read('package.json')) as Manifest;
-    for (const name of recorded) {
+    for (const name of recordedScripts) {
       manifest.scripts[name] = `test "$FAILING" != ${name} && echo ${name} >> scripts.log`;
     }
     for (const [name, script] of Object.entries(manifest.scripts)) {
@@ -104,13 +107,13 @@ describe('npm version', () => {
       encoding: 'utf8',
       env: { ...process.env, PATH, ...env },
     });
-  const runScripts = () =>
+  const readScriptLog = () =>
     existsSync(join(root, 'scripts.log')) ? read('scripts.log').trim().split('\n') : [];
   const assertRejected = (args: readonly string[], message: RegExp, env?: Record<string, string>) => {
     const [head, status] = [git('rev-parse', 'HEAD'), git('status', '--porcelain')];
-    const ended = release(args, env);
-    assert.notEqual(ended.status, 0);
-    assert.match(ended.stderr, message);
+    const result = release(args, env);
+    assert.notEqual(result.status, 0);
+    assert.match(result.stderr, message);
     assert.equal(git('rev-parse', 'HEAD'), head);
     assert.equal(git('status', '--porcelain'), status);
     assert.equal(git('tag', '--list'), 'v0.1.0');
@@ -134,12 +137,12 @@ describe('npm version', () => {
     assert.match(read('Dockerfile'), /^ {2}org\.opencontainers\.image\.version="0\.2\.0"$/m);
   };
 
-  test('sets the version in all packages, the lock file and the image, commits, tags, and prints how to publish', () => {
+  test('sets all versions, commits, tags, and prints how to publish', () => {
     const lockBefore = read('package-lock.json');
-    const ended = release(['minor']);
-    assert.equal(ended.status, 0, ended.stderr);
+    const result = release(['minor']);
+    assert.equal(result.status, 0, result.stderr);
     assert.match(
-      ended.stdout,
+      result.stdout,
       /- A leaf\.[^]*git push --follow-tags\n {2}npm run docs:build\n {2}npm publish --workspaces/,
     );
     const manifests = ['.', ...workspaces].map(
@@ -156,7 +159,7 @@ describe('npm version', () => {
     assert.equal(git('rev-parse', 'v0.2.0^{commit}'), git('rev-parse', 'HEAD'));
     assert.equal(git('cat-file', '-t', 'v0.2.0'), 'tag');
     assert.equal(git('status', '--porcelain'), '');
-    assert.deepEqual(runScripts(), recorded);
+    assert.deepEqual(readScriptLog(), recordedScripts);
     assert.match(
       read('CHANGELOG.md'),
       /^# Changelog\n\n## Unreleased\n\n## 0\.2\.0 - \d{4}-\d\d-\d\d\n\n- A leaf\.\n\n## 0\.1\.0 - /,
@@ -168,7 +171,7 @@ describe('npm version', () => {
     assertImages();
   });
 
-  test('rejects a failed check or audit, and changes nothing', () => {
+  test('changes nothing if a check or the audit fails', () => {
     assertRejected(['minor'], /npm error/, { FAILING: 'check' });
     assertRejected(['minor'], /npm error/, { FAILING: 'check:audit:required' });
   });
@@ -178,10 +181,10 @@ describe('npm version', () => {
     assertRejected(['0.0.9'], /0\.0\.9 is older than the current version 0\.1\.0/);
     write('new.txt', 'new');
     assertRejected(['minor'], /uncommitted changes/);
-    assert.deepEqual(runScripts(), []);
+    assert.deepEqual(readScriptLog(), []);
   });
 
-  test('rejects a release without changes, and one where a file does not name the image', () => {
+  test('rejects a release without changes, and a file without the version of the image', () => {
     write('CHANGELOG.md', read('CHANGELOG.md').replace('- A leaf.\n', ''));
     commit();
     assertRejected(['minor'], /CHANGELOG\.md has nothing under "## Unreleased"/);
@@ -191,7 +194,7 @@ describe('npm version', () => {
     assertRejected(['minor'], /deploy\/compose\.yaml does not contain the version of the image/);
   });
 
-  test('rejects a patch release that breaks clients of the schema, and allows a minor one before 1.0.0', () => {
+  test('before 1.0.0, allows a minor release that breaks clients, but no such patch release', () => {
     const schema = read('contract/schema.graphql');
     write('contract/schema.graphql', schema.replace(/^( {2}""".*"""\n)? {2}icon: String$/m, ''));
     commit();
@@ -200,17 +203,17 @@ describe('npm version', () => {
   });
 });
 
-test('finds the version only in files that a release changes', () => {
+test('only files that a release changes contain the version', () => {
   const versionFiles = new Set(listVersionFiles(source));
   const listing = ['-c', 'safe.directory=*', 'ls-files'];
-  const all = execFileSync('git', listing, { cwd: source, encoding: 'utf8' })
+  const allFiles = execFileSync('git', listing, { cwd: source, encoding: 'utf8' })
     .trim()
     .split('\n')
     .filter((file) => existsSync(join(source, file)));
-  assert.ok(all.length > 500, String(all.length));
-  const others = all.filter((file) => !versionFiles.has(file) && !otherVersions.test(file));
-  const named = others.filter(
+  assert.ok(allFiles.length > 500, String(allFiles.length));
+  const otherFiles = allFiles.filter((file) => !versionFiles.has(file) && !otherVersions.test(file));
+  const filesWithVersion = otherFiles.filter(
     (file) => findVersion(readFileSync(join(source, file), 'utf8'), currentVersion).length > 0,
   );
-  assert.deepEqual(named, []);
+  assert.deepEqual(filesWithVersion, []);
 });

@@ -1,6 +1,6 @@
 /**
- * A client of a user with one grant. It sends one request at a time over a raw connection, which needs little CPU
- * time.
+ * A client of a user with one grant. It sends one request at a time over a raw connection, so that the client itself
+ * needs little CPU time.
  */
 
 import type { LoginResponse } from '@espalier/contract';
@@ -8,17 +8,17 @@ import type { Credentials } from '../support/api-client.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 export interface FolderIds {
-  /** Contains 50 folders. */
-  readonly shelfId: string;
-  /** Receives the changes. */
-  readonly deskId: string;
+  /** The clients list its 50 subfolders. */
+  readonly listedId: string;
+  /** The clients create folders in it. */
+  readonly changedId: string;
 }
 
-export const foldersOnShelf = 50;
-const query = 'query($id: ID!){folder(id: $id){name folders(first: 50){totalCount items{name}}}}';
-const change = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id} cursor}}';
+export const subfolderCount = 50;
+const listSubfolders = 'query($id: ID!){folder(id: $id){name folders(first: 50){totalCount items{name}}}}';
+const createFolder = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id} cursor}}';
 
-interface Shelf {
+interface ListedFolder {
   readonly folder: { readonly folders: { readonly totalCount: number; readonly items: readonly unknown[] } };
 }
 
@@ -27,7 +27,7 @@ export class SizingClient {
   readonly #folderIds: FolderIds;
   #connection: RawConnection | undefined;
   #tokens: LoginResponse | undefined;
-  #created = 0;
+  #createdCount = 0;
 
   constructor(person: Credentials, folderIds: FolderIds) {
     this.#person = person;
@@ -57,22 +57,24 @@ export class SizingClient {
     this.#tokens = await this.#post<LoginResponse>('/login/refresh', { refreshToken }, this.authToken);
   }
 
-  async readShelf(): Promise<void> {
-    const { folder } = await this.#query<Shelf>(query, { id: this.#folderIds.shelfId });
+  async listSubfolders(): Promise<void> {
+    const { folder } = await this.#query<ListedFolder>(listSubfolders, { id: this.#folderIds.listedId });
     const { totalCount, items } = folder.folders;
-    if (totalCount !== foldersOnShelf || items.length !== foldersOnShelf)
+    if (totalCount !== subfolderCount || items.length !== subfolderCount)
       throw new Error(
-        `Expected ${foldersOnShelf} folders, but received ${items.length} and a total of ${totalCount}.`,
+        `Expected ${subfolderCount} folders, but received ${items.length} and a total of ${totalCount}.`,
       );
   }
 
-  async change(): Promise<void> {
-    const { deskId: parentId } = this.#folderIds;
-    await this.#query(change, { input: { parentId, name: `${this.#person.username}, ${++this.#created}` } });
+  async createFolder(): Promise<void> {
+    const { changedId: parentId } = this.#folderIds;
+    await this.#query(createFolder, {
+      input: { parentId, name: `${this.#person.username}, ${++this.#createdCount}` },
+    });
   }
 
-  /** The cursor from which to follow changes. */
-  async cursor(): Promise<string> {
+  /** Returns the cursor from which to follow changes. */
+  async readCursor(): Promise<string> {
     return (await this.#query<{ cursor: string }>('{cursor}', {})).cursor;
   }
 

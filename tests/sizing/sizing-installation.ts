@@ -1,6 +1,6 @@
 /**
- * A durable PostgreSQL with a large tree, users who may change it, and one or more nodes with production
- * settings.
+ * A PostgreSQL server that syncs its commits, a large tree, users who may change it, and one or more nodes with
+ * production settings.
  */
 
 import type { Database } from '../../server/src/database/database.ts';
@@ -11,7 +11,7 @@ import { importBatch, createEstate, type RunQuery } from '../large-tree/estate.t
 import { estateName, shapeEstate } from '../large-tree/tree-shape.ts';
 import { administrator, NodeProcess, stopNodes } from '../many-nodes/node-process.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
-import { foldersOnShelf, SizingClient, type FolderIds } from './sizing-client.ts';
+import { subfolderCount, SizingClient, type FolderIds } from './sizing-client.ts';
 import {
   listChildren,
   readCpuMicroseconds,
@@ -41,11 +41,11 @@ export class SizingInstallation {
   #database: Database | undefined;
   #postmaster = 0;
 
-  /** Starts with one node. Leaves nothing behind if the start fails. */
+  /** Starts PostgreSQL and one node. If the start fails, removes everything again. */
   static async start(signal: AbortSignal): Promise<SizingInstallation> {
     const installation = new SizingInstallation(await PostgresServer.start({ isDurable: true }), signal);
     try {
-      await installation.#begin();
+      await installation.#open();
       return installation;
     } catch (error) {
       await installation.remove();
@@ -63,64 +63,64 @@ export class SizingInstallation {
   }
 
   async addNode(): Promise<void> {
-    const before = listChildren(process.pid);
+    const pidsBefore = listChildren(process.pid);
     const node = await NodeProcess.start({
       databaseUrl: this.#server.superuserUrl,
       settings: nodeSettings,
     });
-    const pid = listChildren(process.pid).find((child) => !before.includes(child))!;
+    const pid = listChildren(process.pid).find((child) => !pidsBefore.includes(child))!;
     this.#nodes.push({ process: node, pid });
   }
 
-  /** The CPU time of all nodes and of all PostgreSQL processes since their start. */
-  cpuUse(): CpuUse {
+  /** Returns the CPU time of all nodes and of all PostgreSQL processes since their start. */
+  readCpuUse(): CpuUse {
     return {
       nodesMicroseconds: this.#nodes.reduce((sum, { pid }) => sum + readCpuMicroseconds(pid), 0),
       databaseMicroseconds: readFamilyCpuMicroseconds(this.#postmaster),
     };
   }
 
-  /** The connections of all nodes together, including idle ones. */
-  async connections(): Promise<number> {
+  /** Counts the connections of all nodes together, including idle ones. */
+  async countConnections(): Promise<number> {
     return (await this.#database!.get(countConnections, {}))!.count;
   }
 
-  async bytesOnDisk(): Promise<{ folder: number; journalEntry: number }> {
+  async readBytesOnDisk(): Promise<{ folder: number; journalEntry: number }> {
     const folder = (await this.#database!.get(folderBytes, {}))!.bytes;
     return { folder, journalEntry: (await this.#database!.get(journalEntryBytes, {}))!.bytes };
   }
 
   /**
-   * Creates the tree and returns the id of its top folder. Also updates the statistics of PostgreSQL, which
-   * would take up to a minute otherwise.
+   * Creates the tree and returns the id of its top folder. Also updates the statistics of PostgreSQL, because
+   * PostgreSQL itself updates them up to a minute later.
    */
   async createTree(folders: number): Promise<string> {
-    const estateId = await createEstate(await this.#administrator(), shapeEstate(folders));
+    const topFolderId = await createEstate(await this.#administrator(), shapeEstate(folders));
     const { dialect } = this.#database!;
     await this.#database!.transaction(async (transaction) => {
       for (const statement of dialect.afterLoading) await transaction.define(statement);
     });
-    return estateId;
+    return topFolderId;
   }
 
   /** Creates users with one grant each, on the whole tree, and logs them in. */
   async createClients(
     count: number,
-    estateId: string,
+    topFolderId: string,
   ): Promise<{ clients: SizingClient[]; folderIds: FolderIds }> {
     const query = await this.#administrator();
-    const folders = Array.from({ length: foldersOnShelf }, (_, index) => ({
-      name: `Book ${index + 1}`,
+    const folders = Array.from({ length: subfolderCount }, (_, index) => ({
+      name: `Subfolder ${index + 1}`,
       folders: [],
     }));
-    await importBatch(query, estateId, [
-      { name: 'Shelf', folders },
-      { name: 'Desk', folders: [] },
+    await importBatch(query, topFolderId, [
+      { name: 'Listed', folders },
+      { name: 'Changed', folders: [] },
     ]);
-    const { shelf, desk } = await query<Record<'shelf' | 'desk', Id>>(
-      `{shelf: folder(path: "/${estateName}/Shelf"){id} desk: folder(path: "/${estateName}/Desk"){id}}`,
+    const { listed, changed } = await query<Record<'listed' | 'changed', Id>>(
+      `{listed: folder(path: "/${estateName}/Listed"){id} changed: folder(path: "/${estateName}/Changed"){id}}`,
     );
-    const folderIds = { shelfId: shelf.id, deskId: desk.id };
+    const folderIds = { listedId: listed.id, changedId: changed.id };
     const clients: SizingClient[] = [];
     for (let number = 1; number <= count; number++) {
       const person = { username: `reader ${number}`, password: `walnut cabin ${number}` };
@@ -129,7 +129,7 @@ export class SizingInstallation {
         { input: person },
       );
       await query('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
-        input: { folderId: estateId, userId: createUser.user.id, level: 'WRITE' },
+        input: { folderId: topFolderId, userId: createUser.user.id, level: 'WRITE' },
       });
       const client = new SizingClient(person, folderIds);
       await client.connect(this.nodeUrls[0]!);
@@ -145,11 +145,11 @@ export class SizingInstallation {
     await this.#server.remove();
   }
 
-  async #begin(): Promise<void> {
+  async #open(): Promise<void> {
     await this.addNode();
     const url = new URL(this.#server.superuserUrl);
     url.searchParams.set('application_name', 'bench');
-    // In this mode, the connection receives no notifications, which would cost CPU time of the database.
+    // In this pool mode, the connection receives no notifications, which would cost CPU time of PostgreSQL.
     this.#database = await openWithoutMigrating(url.href, { poolMode: 'transaction' });
     this.#postmaster = readParent((await this.#database.get(selectOwnProcess, {}))!.pid);
   }

@@ -1,6 +1,6 @@
 /**
- * Measures nodes and their PostgreSQL: CPU per request of each kind, changes per second with one node and
- * with two, connections, and disk. The tables of docs/operators/sizing.md have the same lines in the same order.
+ * Measures the CPU time of nodes and PostgreSQL for each kind of request, changes per second with one and two nodes,
+ * database connections, and disk space. The tables of docs/operators/sizing.md have the same rows in the same order.
  */
 
 import { existsSync } from 'node:fs';
@@ -15,23 +15,24 @@ const folders = 100_000;
 /** Each client sends its next request as soon as it receives the response to the last one. */
 const clientCount = 16;
 const socketCount = 500;
-/** Rounds before the measured ones, in which V8 compiles the code and caches fill. */
+/** The number of rounds before the measured ones. In them, V8 compiles the code and caches fill. */
 const warmUpRounds = 3;
 
-/** The requests of a round by kind. */
+/** For each kind of request: the number of requests in a round, and the function that sends one. */
 const kinds = {
-  query: { requests: 320, request: (client: SizingClient) => client.readShelf() },
-  change: { requests: 160, request: (client: SizingClient) => client.change() },
+  query: { requests: 320, request: (client: SizingClient) => client.listSubfolders() },
+  change: { requests: 160, request: (client: SizingClient) => client.createFolder() },
   login: { requests: 16, request: (client: SizingClient) => client.logIn() },
   refresh: { requests: 160, request: (client: SizingClient) => client.refresh() },
 };
 type Kind = keyof typeof kinds;
 
 interface Run {
-  /** Per request. */
+  /** The CPU time of all nodes for one request. */
   readonly nodesMicroseconds: number;
+  /** The CPU time of PostgreSQL for one request. */
   readonly databaseMicroseconds: number;
-  readonly perSecond: number;
+  readonly requestsPerSecond: number;
   /** The connections of each node at the end of the run. */
   readonly connections: number;
 }
@@ -41,7 +42,7 @@ export const sizing: Study = {
   about: 'CPU, connections and disk of nodes and PostgreSQL: the tables of docs/operators/sizing.md',
   async run(options) {
     if (!existsSync('/proc/self/schedstat')) {
-      options.note('skipped: it needs Linux, because it reads the CPU time of processes from /proc');
+      options.note('skipped: sizing needs Linux, because it reads the CPU time of processes from /proc');
       return [];
     }
     const installation = await SizingInstallation.start(options.signal);
@@ -67,30 +68,40 @@ class SizingBench {
   }
 
   async run(): Promise<Measure[]> {
-    const estateId = await this.#installation.createTree(folders);
-    const { folder: folderBytes } = await this.#installation.bytesOnDisk();
-    const { clients, folderIds } = await this.#installation.createClients(clientCount, estateId);
+    const topFolderId = await this.#installation.createTree(folders);
+    const { folder: folderBytes } = await this.#installation.readBytesOnDisk();
+    const { clients, folderIds } = await this.#installation.createClients(clientCount, topFolderId);
     try {
-      const alone = await this.#rounds(clients, Object.keys(kinds) as Kind[]);
+      const oneNode = await this.#runRounds(clients, Object.keys(kinds) as Kind[]);
       const delivery = await this.#measureDelivery(clients, folderIds);
       await this.#installation.addNode();
       const urls = this.#installation.nodeUrls;
       await Promise.all(clients.map((client, index) => client.connect(urls[index % urls.length]!)));
-      const two = (await this.#rounds(clients, ['change'])).change;
-      const { journalEntry } = await this.#installation.bytesOnDisk();
+      const twoNodes = (await this.#runRounds(clients, ['change'])).change;
+      const { journalEntry } = await this.#installation.readBytesOnDisk();
       return [
-        ...cpu('a query of one folder with 50 subfolders', alone.query),
-        ...cpu('a change, with one node', alone.change),
-        ...cpu('a change, with two nodes', two),
-        ...cpu('a login', alone.login),
-        ...cpu('a refresh', alone.refresh),
-        ...cpu('a change sent to one socket', delivery),
-        measure('changes a second, with one node', '', alone.change, ({ perSecond }) => perSecond),
-        measure('changes a second, with two nodes', '', two, ({ perSecond }) => perSecond),
+        ...cpuMeasures('a query of one folder with 50 subfolders', oneNode.query),
+        ...cpuMeasures('a change, with one node', oneNode.change),
+        ...cpuMeasures('a change, with two nodes', twoNodes),
+        ...cpuMeasures('a login', oneNode.login),
+        ...cpuMeasures('a refresh', oneNode.refresh),
+        ...cpuMeasures('a change sent to one socket', delivery),
+        measure(
+          'changes a second, with one node',
+          '',
+          oneNode.change,
+          ({ requestsPerSecond }) => requestsPerSecond,
+        ),
+        measure(
+          'changes a second, with two nodes',
+          '',
+          twoNodes,
+          ({ requestsPerSecond }) => requestsPerSecond,
+        ),
         measure(
           'connections of one node, after a round',
           '',
-          alone.refresh,
+          oneNode.refresh,
           ({ connections }) => connections,
         ),
         { name: 'disk for a folder, with its indexes', unit: 'bytes', values: [folderBytes] },
@@ -102,7 +113,7 @@ class SizingBench {
   }
 
   /** Alternates the kinds, so that other load on the machine affects all kinds equally. */
-  async #rounds<Name extends Kind>(
+  async #runRounds<Name extends Kind>(
     clients: readonly SizingClient[],
     names: readonly Name[],
   ): Promise<Record<Name, Run[]>> {
@@ -126,38 +137,38 @@ class SizingBench {
       }
     };
     const start = performance.now();
-    const used = await this.#used(requests, () => Promise.all(clients.map(sendRequests)));
-    const perSecond = (requests * 1000) / (performance.now() - start);
-    const connections = (await this.#installation.connections()) / this.#installation.nodeUrls.length;
-    return { ...used, perSecond, connections };
+    const cpu = await this.#measureCpu(requests, () => Promise.all(clients.map(sendRequests)));
+    const requestsPerSecond = (requests * 1000) / (performance.now() - start);
+    const connections = (await this.#installation.countConnections()) / this.#installation.nodeUrls.length;
+    return { ...cpu, requestsPerSecond, connections };
   }
 
-  /** Measures the cost of a change that all sockets receive, divided by the number of sockets. */
-  async #measureDelivery(clients: readonly SizingClient[], { deskId }: FolderIds) {
+  /** Measures the CPU time of a change that all sockets receive, divided by the number of sockets. */
+  async #measureDelivery(clients: readonly SizingClient[], { changedId }: FolderIds) {
     const url = this.#installation.nodeUrls[0]!;
-    const after = await clients[0]!.cursor();
+    const after = await clients[0]!.readCursor();
     const subscribers = Array.from({ length: socketCount }, (_, index) => ({
       authToken: clients[index % clients.length]!.authToken,
       variables: { after },
     }));
-    const opened: OpenInput = { url, document: changesSubscription, subscribers };
-    await this.#sockets.call('open', opened);
-    const used = [];
+    const openInput: OpenInput = { url, document: changesSubscription, subscribers };
+    await this.#sockets.call('open', openInput);
+    const cpuUses = [];
     for (let round = -warmUpRounds; round < this.#options.rounds; round++) {
       const { authToken } = clients[0]!;
-      const input: DeliverInput = { url, authToken, parentId: deskId, names: [`for all, ${round}`] };
-      const one = await this.#used(socketCount, () => this.#sockets.call('deliver', input));
+      const input: DeliverInput = { url, authToken, parentId: changedId, names: [`for all, ${round}`] };
+      const cpu = await this.#measureCpu(socketCount, () => this.#sockets.call('deliver', input));
       await this.#sockets.call('check', 1);
-      if (round >= 0) used.push(one);
+      if (round >= 0) cpuUses.push(cpu);
     }
     await this.#sockets.call('close');
-    return used;
+    return cpuUses;
   }
 
-  async #used(times: number, work: () => Promise<unknown>) {
-    const before = this.#installation.cpuUse();
+  async #measureCpu(times: number, work: () => Promise<unknown>) {
+    const before = this.#installation.readCpuUse();
     await work();
-    const after = this.#installation.cpuUse();
+    const after = this.#installation.readCpuUse();
     return {
       nodesMicroseconds: (after.nodesMicroseconds - before.nodesMicroseconds) / times,
       databaseMicroseconds: (after.databaseMicroseconds - before.databaseMicroseconds) / times,
@@ -165,7 +176,7 @@ class SizingBench {
   }
 }
 
-function cpu(
+function cpuMeasures(
   name: string,
   runs: readonly Pick<Run, 'nodesMicroseconds' | 'databaseMicroseconds'>[],
 ): Measure[] {
