@@ -8,20 +8,20 @@ import type { RecordedResponse } from './request.ts';
 
 export interface BaselineInput {
   readonly response: RecordedResponse;
-  /** A password to verify for each request. */
-  readonly verified?: { readonly hash: string; readonly password: string } | undefined;
+  /** A password and its hash. The baseline verifies the password for each request. */
+  readonly passwordCheck?: { readonly hash: string; readonly password: string } | undefined;
 }
 
-let current: Server | undefined;
+let currentServer: Server | undefined;
 
 serveParent({ serve }, () => undefined);
 
-/** Starts a server that returns this response, and closes the previous server. Returns the URL. */
-async function serve({ response: recorded, verified }: BaselineInput): Promise<string> {
-  current?.close();
-  const { status, body } = recorded;
-  const headers = recorded.headers.flat();
-  const server = (current = createServer((request, response) => {
+/** Closes the previous server, and starts one that returns the given response. Returns its URL. */
+async function serve({ response: recordedResponse, passwordCheck }: BaselineInput): Promise<string> {
+  currentServer?.close();
+  const { status, body } = recordedResponse;
+  const headers = recordedResponse.headers.flat();
+  const server = (currentServer = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -30,11 +30,13 @@ async function serve({ response: recorded, verified }: BaselineInput): Promise<s
         response.writeHead(status, headers);
         response.end(body);
       };
-      if (!verified) return respond();
-      verify(verified.hash, verified.password).then(respond, (error: Error) => response.destroy(error));
+      if (!passwordCheck) return respond();
+      verify(passwordCheck.hash, passwordCheck.password).then(respond, (error: Error) =>
+        response.destroy(error),
+      );
     });
   }));
-  server.keepAliveTimeout = recorded.keepAliveSeconds * 1000;
+  server.keepAliveTimeout = recordedResponse.keepAliveSeconds * 1000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

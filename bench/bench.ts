@@ -54,11 +54,11 @@ if (values.help) {
   process.exit(0);
 }
 
-const chosen = positionals.length === 0 ? groups.flatMap(listNames) : positionals.flatMap(findScenarios);
+const chosenNames = positionals.length === 0 ? groups.flatMap(listNames) : positionals.flatMap(findScenarios);
 const rounds = parseWholeNumber('rounds', values.rounds, 1);
-const stopping = new AbortController();
+const stopController = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
+  process.once(name, () => stopController.abort(new Error(`Stopped by ${name}.`)));
 }
 
 const results: Result[] = [];
@@ -66,7 +66,7 @@ await run();
 if (results.length > 0) console.log(formatResults());
 if (values.json) writeFileSync(values.json, toJson(results));
 if (values.results) writeFileSync(new URL('RESULTS.md', import.meta.url), await createPage());
-for (const study of studies.filter(({ name }) => chosen.includes(name))) await runStudy(study);
+for (const study of studies.filter(({ name }) => chosenNames.includes(name))) await runStudy(study);
 
 function readArguments() {
   try {
@@ -93,8 +93,8 @@ function readArguments() {
 async function run(): Promise<void> {
   const compareSizes = values['compare-sizes'];
   const folders = values.folders ?? (compareSizes ? '1000000' : '100000');
-  const load = startLoad(stopping.signal);
-  const baseline = startBaseline(stopping.signal);
+  const load = startLoad(stopController.signal);
+  const baseline = startBaseline(stopController.signal);
   const bench: Bench = {
     databases: findDatabases(values.database),
     folders: parseWholeNumber('folders', folders, minFolders),
@@ -105,7 +105,7 @@ async function run(): Promise<void> {
     maxRequests: parseWholeNumber('requests', values.requests, 1),
     load,
     baseline,
-    signal: stopping.signal,
+    signal: stopController.signal,
     note: (text) => console.error(text),
     report: (result) => {
       results.push(result);
@@ -113,16 +113,16 @@ async function run(): Promise<void> {
     },
   };
   try {
-    const running = groups
-      .map((group) => ({ group, names: listNames(group).filter((name) => chosen.includes(name)) }))
+    const chosenGroups = groups
+      .map((group) => ({ group, names: listNames(group).filter((name) => chosenNames.includes(name)) }))
       .filter(({ names }) => names.length > 0);
-    for (const database of running.length > 0 ? bench.databases : []) {
+    for (const database of chosenGroups.length > 0 ? bench.databases : []) {
       await withSites(database, bench, async (sites) => {
-        for (const { group, names } of running) await group.run(names, { database, sites }, bench);
+        for (const { group, names } of chosenGroups) await group.run(names, { database, sites }, bench);
       });
     }
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!stopController.signal.aborted) throw error;
     console.error(`${(error as Error).message} The table has the results so far.`);
     process.exitCode = 1;
   } finally {
@@ -133,7 +133,7 @@ async function run(): Promise<void> {
 
 async function runStudy(study: Study): Promise<void> {
   const note = (text: string) => console.error(`${study.name}: ${text}`);
-  const measures = await study.run({ rounds, note, signal: stopping.signal });
+  const measures = await study.run({ rounds, note, signal: stopController.signal });
   console.log(`\n${study.name}\n\n${toStudyTable(measures)}`);
   for (const failure of findFailures(measures)) {
     console.error(`${study.name}: ${failure}`);
@@ -160,9 +160,9 @@ function findScenarios(name: string): string[] {
   if (group) return listNames(group);
   const all = [...groups.flatMap(listNames), ...studies.map((study) => study.name)];
   if (all.includes(name)) return [name];
-  const meant = nearestName(name, [...groups.map((each) => each.name), ...all]);
-  const hint = meant ? ` Did you mean ${meant}?` : '';
-  return quit(`There is no scenario ${name}.${hint}`);
+  const suggestion = nearestName(name, [...groups.map((each) => each.name), ...all]);
+  const hint = suggestion ? ` Did you mean ${suggestion}?` : '';
+  return quit(`There is no scenario or group ${name}.${hint}`);
 }
 
 function describeGroup({ name, scenarios }: Group): string {

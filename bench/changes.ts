@@ -21,7 +21,7 @@ interface ChangeScenario extends Scenario {
   readonly folders: number;
 }
 
-const importedFolders = 2_000;
+const importSize = 2_000;
 
 const scenarios: readonly ChangeScenario[] = [
   {
@@ -33,24 +33,24 @@ const scenarios: readonly ChangeScenario[] = [
   },
   {
     name: 'import',
-    about: `TypeScript client: import ${importedFolders.toLocaleString('en')} folders`,
+    about: `TypeScript client: import ${importSize.toLocaleString('en')} folders`,
     call: (client, { campusId }) => {
-      const folders = repeat(importedFolders - 1, (index) => ({
+      const folders = repeat(importSize - 1, (index) => ({
         name: `Item ${index}`,
         title: `Item no. ${index}`,
       }));
       return client.folders.importTree([{ name: numberPlaceholder, folders }], { parentId: campusId });
     },
     connections: 1,
-    folders: importedFolders,
+    folders: importSize,
   },
 ];
 
 export const changes: Group = {
   name: 'changes',
   scenarios,
-  async run(chosen, { database, sites }, bench) {
-    for (const scenario of scenarios.filter(({ name }) => chosen.includes(name))) {
+  async run(chosenNames, { database, sites }, bench) {
+    for (const scenario of scenarios.filter(({ name }) => chosenNames.includes(name))) {
       bench.note(`${scenario.name}, ${database}`);
       await measure(scenario, { database, sites }, bench);
     }
@@ -63,26 +63,26 @@ async function measure(
   bench: Bench,
 ): Promise<void> {
   const subjects: Subject[] = [];
-  const sent = [];
+  const sentRequests = [];
   for (const { label, site, tree } of sites) {
     const request = await recordRequest({ url: site.url, credentials: administrator }, (client) =>
       call(client, tree),
     );
-    const first = {
+    const numberedRequest = {
       ...request,
       body: request.body.replace(numberPlaceholder, '0'.repeat(numberPlaceholder.length)),
     };
-    const { response } = await tryRequest(site, first);
-    sent.push({ request: first, response });
+    const { response } = await tryRequest(site, numberedRequest);
+    sentRequests.push({ request: numberedRequest, response });
     const variation = { isNumbered: true, connections, slackBytes: 16 };
     const subject = createSiteSubject(label, site, { request, response }, bench, variation);
     subjects.push(countByFolder(subject, folders));
   }
-  const baseline = await startBaselineSubject(sent[0]!, bench);
+  const baseline = await startBaselineSubject(sentRequests[0]!, bench);
   const rounds = await measureInTurn([...subjects, baseline], bench);
-  const [measured, baselineRounds] = [rounds.slice(0, -1), rounds.at(-1)!];
+  const [siteRounds, baselineRounds] = [rounds.slice(0, -1), rounds.at(-1)!];
   const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>
-    measured.map((each) => ({ label: each.label, values: each[values] }));
+    siteRounds.map((each) => ({ label: each.label, values: each[values] }));
   bench.report({
     scenario: name,
     database,
@@ -96,12 +96,12 @@ async function measure(
   bench.report({ scenario: name, database, unit: 'folders/s', series: toSeries('perSecond') });
 }
 
-/** Counts folders instead of requests. */
+/** Returns a subject that counts created folders instead of requests. */
 function countByFolder(subject: Subject, folders: number): Subject {
   return {
     ...subject,
-    async run(wanted) {
-      const requests = Math.ceil(wanted / folders);
+    async run(minFolders) {
+      const requests = Math.ceil(minFolders / folders);
       return { ...(await subject.run(requests)), done: requests * folders };
     },
   };

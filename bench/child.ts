@@ -1,6 +1,5 @@
 /**
  * Runs a file in a child process, so that its CPU time is measured separately. The child handles one call at a time.
- * *
  */
 
 import { fork, type ChildProcess } from 'node:child_process';
@@ -26,7 +25,7 @@ const exitTimeoutMs = 10_000;
 export class Child {
   readonly #process: ChildProcess;
   readonly #options: ChildOptions;
-  readonly #exited: Promise<unknown>;
+  readonly #exit: Promise<unknown>;
 
   constructor(options: ChildOptions) {
     this.#options = options;
@@ -35,7 +34,7 @@ export class Child {
       // Standard output is for the table of results only.
       stdio: ['ignore', 2, 2, 'ipc'],
     });
-    this.#exited = once(this.#process, 'exit');
+    this.#exit = once(this.#process, 'exit');
   }
 
   get pid(): number {
@@ -43,25 +42,25 @@ export class Child {
   }
 
   async call<Result = void>(name: string, input?: unknown): Promise<Result> {
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, this.#options.signal]);
+    const callEnd = new AbortController();
+    const signal = AbortSignal.any([callEnd.signal, this.#options.signal]);
     this.#options.signal.throwIfAborted();
-    if (!this.#process.connected) throw this.#stopped();
-    const answered = once(this.#process, 'message', { signal });
-    const stopped = once(this.#process, 'exit', { signal }).then(() => {
-      throw this.#stopped();
+    if (!this.#process.connected) throw this.#createStopError();
+    const message = once(this.#process, 'message', { signal });
+    const stop = once(this.#process, 'exit', { signal }).then(() => {
+      throw this.#createStopError();
     });
     try {
       this.#process.send({ name, input } satisfies Call);
-      const [reply] = (await Promise.race([answered, stopped])) as [Reply];
+      const [reply] = (await Promise.race([message, stop])) as [Reply];
       if ('error' in reply) throw new Error(`${this.#options.file}, ${name}: ${reply.error}`);
       return reply.value as Result;
     } catch (error) {
       this.#options.signal.throwIfAborted();
       throw error;
     } finally {
-      over.abort();
-      stopped.catch(() => undefined);
+      callEnd.abort();
+      stop.catch(() => undefined);
     }
   }
 
@@ -69,11 +68,11 @@ export class Child {
   async stop(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
     const deadline = setTimeout(() => this.#process.kill('SIGKILL'), exitTimeoutMs);
-    await this.#exited;
+    await this.#exit;
     clearTimeout(deadline);
   }
 
-  #stopped(): Error {
+  #createStopError(): Error {
     return new Error(`${this.#options.file} has stopped.`);
   }
 }

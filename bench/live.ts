@@ -11,12 +11,12 @@ import type { DatabaseName } from './site.ts';
 import type { DeliverInput, OpenInput } from './sockets.ts';
 import type { RunQuery, Tree } from './tree.ts';
 
-const crowd = { sockets: 1_000, users: 50 };
-/** Used for a run that only shows that the scenario works. */
-const smallCrowd = { sockets: 25, users: 5 };
+const audienceSize = { sockets: 1_000, users: 50 };
+/** For a short run, which only shows that the scenario works. */
+const smallAudienceSize = { sockets: 25, users: 5 };
 const minRequests = 1_000;
-/** Assigned to the users in turn. */
-const rights = ['administrator', 'READ', 'WRITE', 'MANAGE', 'READ above'] as const;
+/** The kinds of users. Each user gets the next kind in turn. */
+const rights = ['administrator', 'READ', 'WRITE', 'MANAGE', 'READ on the parent'] as const;
 
 export const live: Group = {
   name: 'live',
@@ -45,7 +45,7 @@ interface Audience {
 
 async function openAudience(prepared: PreparedSite, database: DatabaseName, bench: Bench): Promise<Audience> {
   const { site, tree, label } = prepared;
-  const { sockets, users } = bench.maxRequests < minRequests ? smallCrowd : crowd;
+  const { sockets, users } = bench.maxRequests < minRequests ? smallAudienceSize : audienceSize;
   const runQuery = await site.createQueryRunner();
   const tokens: string[] = [];
   for (let index = 0; index < users; index++) {
@@ -76,16 +76,16 @@ async function createUser(
   { campusId, placesId }: Tree,
 ): Promise<void> {
   const isAdministrator = right === 'administrator';
-  const { createUser: created } = await runQuery<{ createUser: { user: { id: string } } }>(
+  const { createUser: payload } = await runQuery<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: { ...user, isAdministrator } },
   );
   if (isAdministrator) return;
-  const isAbove = right === 'READ above';
+  const isOnParent = right === 'READ on the parent';
   const input = {
-    folderId: isAbove ? placesId : campusId,
-    userId: created.user.id,
-    level: isAbove ? 'READ' : right,
+    folderId: isOnParent ? placesId : campusId,
+    userId: payload.user.id,
+    level: isOnParent ? 'READ' : right,
   };
   await runQuery('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', { input });
 }
@@ -97,11 +97,11 @@ async function measure(audiences: readonly Audience[], database: DatabaseName, b
   const baseline = await startBaselineSubject(await tryRequest(site, request), bench);
   const subjects = [];
   for (const audience of audiences) subjects.push(await toSubject(audience));
-  const measured = await measureCpu(subjects, baseline, bench);
-  bench.report({ scenario: 'delivery', database, unit: 'µs CPU per delivery', ...measured });
+  const results = await measureCpu(subjects, baseline, bench);
+  bench.report({ scenario: 'delivery', database, unit: 'µs CPU per delivery', ...results });
 }
 
-let changes = 0;
+let changeCount = 0;
 
 /** Counts deliveries as requests. A change has one delivery for each socket. */
 async function toSubject({ prepared, child, sockets }: Audience): Promise<Subject> {
@@ -111,7 +111,7 @@ async function toSubject({ prepared, child, sockets }: Audience): Promise<Subjec
     label,
     cpuMicroseconds: () => site.cpuMicroseconds(),
     async run(deliveries) {
-      const names = Array.from({ length: Math.ceil(deliveries / sockets) }, () => `News ${++changes}`);
+      const names = Array.from({ length: Math.ceil(deliveries / sockets) }, () => `News ${++changeCount}`);
       const input: DeliverInput = { url: site.url, authToken, parentId: tree.inboxId, names };
       const { elapsedMs } = await child.call<{ elapsedMs: number }>('deliver', input);
       return { elapsedMs, done: names.length * sockets };

@@ -4,7 +4,7 @@ import autocannon, { type Client, type Instance, type Options, type Request, typ
 import { serveParent } from './child-handlers.ts';
 import type { BenchRequest } from './request.ts';
 
-/** A placeholder in a body. Each request of a run contains another number in its place. */
+/** A placeholder in a recorded body. Each request of a run replaces it with another number. */
 export const numberPlaceholder = '#########';
 
 export interface RefreshableTokens {
@@ -30,7 +30,8 @@ export interface Load {
    * request has one.
    */
   readonly isNumbered?: boolean;
-  /*   * Each connection replaces `{authToken}` and `{refreshToken}` with its own tokens, and takes its next tokens from each
+  /**
+   * Each connection replaces `{authToken}` and `{refreshToken}` with its own tokens, and takes its next tokens from each
    * response. A load continues with the last tokens of the previous load with the same `name`.
    */
   readonly tokens?: { readonly name: string; readonly pairs: readonly RefreshableTokens[] };
@@ -52,7 +53,7 @@ async function send(load: Load): Promise<LoadResult> {
   const { slackBytes = 0 } = expected;
   let responses = 0;
   let lastResponseAt = 0;
-  let wrong: string | undefined;
+  let problem: string | undefined;
   let connection = 0;
   const options: Options & { readonly sampleInt: number } = {
     url: url + request.path,
@@ -69,19 +70,19 @@ async function send(load: Load): Promise<LoadResult> {
   };
   const start = performance.now();
   // The types of autocannon omit that the promise is an event emitter.
-  const running = autocannon(options) as Promise<Result> & Instance;
-  void running.on('response', (_, status, bytes) => {
+  const instance = autocannon(options) as Promise<Result> & Instance;
+  void instance.on('response', (_, status, bytes) => {
     if (status !== expected.status || Math.abs(bytes - expected.bytes) > slackBytes) {
-      wrong ??= `${status} with ${bytes} bytes instead of ${expected.status} with ${expected.bytes}`;
+      problem ??= `${status} with ${bytes} bytes instead of ${expected.status} with ${expected.bytes}`;
     }
     responses++;
     lastResponseAt = performance.now();
   });
-  const { errors, timeouts, mismatches, non2xx } = await running;
-  if (wrong) throw new Error(`${request.path} returned ${wrong}.`);
+  const { errors, timeouts, mismatches, non2xx } = await instance;
+  if (problem) throw new Error(`${request.path} returned ${problem}.`);
   if (errors + timeouts + mismatches + non2xx > 0 || responses !== requests) {
     const counts = JSON.stringify({ errors, timeouts, mismatches, non2xx, responses });
-    throw new Error(`${request.path}: not all of ${requests} responses are as expected: ${counts}`);
+    throw new Error(`${request.path}: the ${requests} responses are not all as expected: ${counts}`);
   }
   return { elapsedMs: lastResponseAt - start };
 }
@@ -98,11 +99,11 @@ function numberRequests({ body, headers }: BenchRequest): (request: Request) => 
 function replaceTokens(client: Client, { request, tokens }: Load, connection: number): void {
   const { name, pairs } = tokens!;
   if (!tokensByName.has(name)) tokensByName.set(name, [...pairs]);
-  const current = tokensByName.get(name)!;
+  const connectionTokens = tokensByName.get(name)!;
   const fill = (text: string) =>
     text
-      .replace('{authToken}', current[connection]!.authToken)
-      .replace('{refreshToken}', current[connection]!.refreshToken);
+      .replace('{authToken}', connectionTokens[connection]!.authToken)
+      .replace('{refreshToken}', connectionTokens[connection]!.refreshToken);
   client.setRequests([
     {
       setupRequest: (setup) => ({
@@ -112,7 +113,7 @@ function replaceTokens(client: Client, { request, tokens }: Load, connection: nu
         ),
         body: fill(request.body),
       }),
-      onResponse: (_, body) => void (current[connection] = JSON.parse(body) as RefreshableTokens),
+      onResponse: (_, body) => void (connectionTokens[connection] = JSON.parse(body) as RefreshableTokens),
     },
   ]);
 }

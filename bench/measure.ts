@@ -14,11 +14,11 @@ import type { Site } from './site.ts';
 /** Something that handles requests: the server of a site, or the baseline. */
 export interface Subject {
   readonly label: string;
-  /** Sends at least this many requests and waits for all responses. `done` is the exact number if it is higher. */
+  /** Sends at least the given number of requests and waits for all responses. `done` is the exact number, if it is higher. */
   run(requests: number): Promise<LoadResult & { readonly done?: number }>;
-  /** Fails if the run had an unexpected result. Its CPU time is not measured. */
+  /** Fails if the last run had an unexpected result. The CPU time of this check is not measured. */
   check?(done: number): Promise<unknown>;
-  /** CPU time since the start of its processes. */
+  /** Returns the CPU time since the start of the processes. */
   cpuMicroseconds(): number;
 }
 
@@ -38,12 +38,12 @@ const warmUpStart = 50;
 const minRequests = 5;
 export const connections = 10;
 
-interface Measured {
+interface WarmUp {
   readonly subject: Subject;
   readonly microseconds: number;
 }
 
-/** The last subject is the baseline. */
+/** Measures the subjects in alternating rounds. The last subject must be the baseline. */
 export async function measureInTurn(subjects: readonly Subject[], bench: Bench): Promise<Rounds[]> {
   const counts: number[] = [];
   for (const [index, subject] of subjects.entries()) {
@@ -64,16 +64,16 @@ export async function measureInTurn(subjects: readonly Subject[], bench: Bench):
 }
 
 /** Sends requests until V8 has compiled the code. Returns the number of requests for a round. */
-async function warmUp({ subject, microseconds }: Measured, bench: Bench): Promise<number> {
-  const inRound = (perRequest: number) =>
+async function warmUp({ subject, microseconds }: WarmUp, bench: Bench): Promise<number> {
+  const requestsInRound = (perRequest: number) =>
     Math.min(Math.max(minRequests, Math.floor(microseconds / perRequest)), bench.maxRequests);
   let requests = Math.min(warmUpStart, bench.maxRequests);
-  for (let used = 0; ;) {
+  for (let usedMicroseconds = 0; ;) {
     const { cpuMicroseconds, done } = await runOnce(subject, requests, bench);
-    used += cpuMicroseconds;
-    const next = inRound(cpuMicroseconds / done);
-    if (used > warmUpRounds * microseconds || requests >= bench.maxRequests) return next;
-    requests = Math.min(next, requests * 8);
+    usedMicroseconds += cpuMicroseconds;
+    const roundRequests = requestsInRound(cpuMicroseconds / done);
+    if (usedMicroseconds > warmUpRounds * microseconds || requests >= bench.maxRequests) return roundRequests;
+    requests = Math.min(roundRequests, requests * 8);
   }
 }
 
@@ -112,7 +112,7 @@ type Variation = Pick<Load, 'isNumbered' | 'tokens'> & {
   readonly slackBytes?: number;
 };
 
-/** Without a variation, each response must be equal to the recorded one. */
+/** Creates a subject that sends the recorded request. Without a variation, each response must equal the recorded one. */
 export function createSiteSubject(
   label: string,
   site: Site,
@@ -120,12 +120,12 @@ export function createSiteSubject(
   { load }: Bench,
   variation?: Variation,
 ): Subject {
-  const { slackBytes = 0, ...varied } = variation ?? {};
+  const { slackBytes = 0, ...loadOptions } = variation ?? {};
   const expected = variation ? { status, bytes, slackBytes } : { status, bytes, body };
   return {
     label,
     run: (requests) =>
-      load.call('send', { url: site.url, request, requests, connections, expected, ...varied }),
+      load.call('send', { url: site.url, request, requests, connections, expected, ...loadOptions }),
     cpuMicroseconds: () => site.cpuMicroseconds(),
   };
 }
@@ -134,9 +134,9 @@ export function createSiteSubject(
 export async function startBaselineSubject(
   { request, response }: SentRequest,
   { load, baseline }: Bench,
-  verified?: BaselineInput['verified'],
+  passwordCheck?: BaselineInput['passwordCheck'],
 ): Promise<Subject> {
-  const url = await baseline.call<string>('serve', { response, verified } satisfies BaselineInput);
+  const url = await baseline.call<string>('serve', { response, passwordCheck } satisfies BaselineInput);
   const { status, bytes, body } = response;
   const expected = { status, bytes, body };
   return {

@@ -13,7 +13,7 @@ import {
   type SentRequest,
 } from './measure.ts';
 import { post, recordRequest, type BenchRequest } from './request.ts';
-import type { Bench, Group, Prepared, Scenario } from './scenario.ts';
+import type { Bench, DatabaseSites, Group, Scenario } from './scenario.ts';
 import { administrator, type Site } from './site.ts';
 import { commonText, grantedUser, rareText, roomsPath, type Tree } from './tree.ts';
 
@@ -88,8 +88,8 @@ const viewers: Readonly<Record<string, Credentials>> = { administrator, 'one gra
 export const reads: Group = {
   name: 'reads',
   scenarios: readScenarios,
-  async run(chosen, { database, sites }, bench) {
-    for (const scenario of readScenarios.filter(({ name }) => chosen.includes(name))) {
+  async run(chosenNames, { database, sites }, bench) {
+    for (const scenario of readScenarios.filter(({ name }) => chosenNames.includes(name))) {
       for (const viewer of Object.keys(viewers)) {
         bench.note(`${scenario.name}, ${viewer}, ${database}`);
         await measure(scenario, { database, viewer, sites }, bench);
@@ -100,17 +100,19 @@ export const reads: Group = {
 
 async function measure(
   scenario: ReadScenario,
-  { database, viewer, sites }: Prepared & { readonly viewer: string },
+  { database, viewer, sites }: DatabaseSites & { readonly viewer: string },
   bench: Bench,
 ): Promise<void> {
-  const sent: SentRequest[] = [];
+  const sentRequests: SentRequest[] = [];
   for (const { site, tree } of sites) {
     const request = await createRequest(scenario, { site, tree, credentials: viewers[viewer]! });
-    sent.push(await tryRequest(site, request));
+    sentRequests.push(await tryRequest(site, request));
   }
-  const subjects = sites.map(({ label, site }, index) => createSiteSubject(label, site, sent[index]!, bench));
-  const measured = await measureCpu(subjects, await startBaselineSubject(sent[0]!, bench), bench);
-  bench.report({ scenario: scenario.name, database, viewer, unit: 'µs CPU', ...measured });
+  const subjects = sites.map(({ label, site }, index) =>
+    createSiteSubject(label, site, sentRequests[index]!, bench),
+  );
+  const results = await measureCpu(subjects, await startBaselineSubject(sentRequests[0]!, bench), bench);
+  bench.report({ scenario: scenario.name, database, viewer, unit: 'µs CPU', ...results });
 }
 
 export async function createRequest(

@@ -40,7 +40,7 @@ export function toRows(results: readonly Result[]): string[][] {
 export function compare(first: Series, other: Series): string {
   const [one, two] = [summarize(first.values), summarize(other.values)];
   if (one.min <= two.max && two.min <= one.max) return 'equal';
-  return `${first.label} is ${(one.median / two.median).toFixed(2)} times this`;
+  return `${first.label} is ${(one.median / two.median).toFixed(2)} times this value`;
 }
 
 export function toTable(results: readonly Result[]): string {
@@ -88,14 +88,16 @@ interface ResultsRun {
 
 /** Has a row for each unit of each scenario, and a column for each database. */
 function createSummaryTable(results: readonly Result[], scenarios: readonly Scenario[]): string {
-  const summarized = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
+  const administratorResults = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
   const lines = scenarios.flatMap(({ name, about }) => {
-    const units = new Set(summarized.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
+    const units = new Set(
+      administratorResults.filter(({ scenario }) => scenario === name).map(({ unit }) => unit),
+    );
     return [...units].map((unit) => {
       const cells = databaseNames.map((database) => {
         const isCell = (each: Result) =>
           each.scenario === name && each.unit === unit && each.database === database;
-        const result = summarized.find(isCell);
+        const result = administratorResults.find(isCell);
         return result ? formatSummaryCell(result) : '';
       });
       return [about, `\`${name}\``, ...cells];

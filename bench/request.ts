@@ -14,7 +14,7 @@ export interface BenchRequest {
 
 export interface RecordedResponse {
   readonly status: number;
-  /** In the order of the response, without the headers that Node adds. */
+  /** The headers in the order of the response, without those that Node adds. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly keepAliveSeconds: number;
   readonly body: string;
@@ -29,21 +29,21 @@ interface Recording {
 }
 
 /**
- * Logs in with `@espalier/client` and runs the call. Returns the client's first request to the path instead of
- * sending it.
+ * Logs in with `@espalier/client` and runs the call. Returns the first request of the client to the path,
+ * which is not sent.
  */
 export async function recordRequest(
   { url, credentials, path = '/graphql' }: Recording,
   call: (client: Client) => Promise<unknown>,
 ): Promise<BenchRequest> {
-  let recorded: BenchRequest | undefined;
+  let recordedRequest: BenchRequest | undefined;
   const client = createClient({
     url,
     retrySeconds: 0,
     async fetch(input, init) {
       const { pathname } = new URL(input);
       if (pathname !== path) return fetch(input, init);
-      recorded = {
+      recordedRequest = {
         method: 'POST',
         path,
         headers: Object.fromEntries(new Headers(init!.headers)),
@@ -56,11 +56,11 @@ export async function recordRequest(
     await client.login(credentials);
     await call(client);
   } catch (error) {
-    if (!recorded) throw error;
+    if (!recordedRequest) throw error;
   } finally {
     client.close();
   }
-  return recorded!;
+  return recordedRequest!;
 }
 
 export function post(path: string, body: object, headers: BenchRequest['headers'] = {}): BenchRequest {
@@ -86,32 +86,33 @@ export async function recordResponse(url: string, request: BenchRequest): Promis
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  let received = Buffer.alloc(0);
+  let receivedBytes = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    received = Buffer.concat([received, chunk]);
-    const response = parseResponse(received);
+    receivedBytes = Buffer.concat([receivedBytes, chunk]);
+    const response = parseResponse(receivedBytes);
     if (response) return response;
   }
   throw new Error(`${path}: the connection was closed before the response was complete.`);
 }
 
-function parseResponse(received: Buffer): RecordedResponse | undefined {
-  const headEnd = received.indexOf('\r\n\r\n');
+function parseResponse(receivedBytes: Buffer): RecordedResponse | undefined {
+  const headEnd = receivedBytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
-  const [first = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n');
-  const all = lines.map((line) => {
+  const [statusLine = '', ...lines] = receivedBytes.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const allHeaders = lines.map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon), line.slice(colon + 1).trim()] as const;
   });
-  const valueOf = (wanted: string) => all.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+  const valueOf = (lowerCaseName: string) =>
+    allHeaders.find(([name]) => name.toLowerCase() === lowerCaseName)?.[1] ?? '';
   if (valueOf('transfer-encoding')) throw new Error('The baseline cannot repeat a chunked response.');
   const bytes = headEnd + 4 + Number(valueOf('content-length'));
-  if (received.length < bytes) return undefined;
+  if (receivedBytes.length < bytes) return undefined;
   return {
-    status: Number(first.split(' ')[1]),
-    headers: all.filter(([name]) => !nodeHeaders.test(name)),
+    status: Number(statusLine.split(' ')[1]),
+    headers: allHeaders.filter(([name]) => !nodeHeaders.test(name)),
     keepAliveSeconds: Number(/timeout=(\d+)/.exec(valueOf('keep-alive'))?.[1] ?? 0),
-    body: received.subarray(headEnd + 4).toString(),
+    body: receivedBytes.subarray(headEnd + 4).toString(),
     bytes,
   };
 }

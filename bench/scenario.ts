@@ -13,7 +13,7 @@ export interface Scenario {
 export interface Group {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
-  run(chosen: readonly string[], on: Prepared, bench: Bench): Promise<void>;
+  run(chosenNames: readonly string[], on: DatabaseSites, bench: Bench): Promise<void>;
 }
 
 /** An installation with its tree. */
@@ -24,7 +24,7 @@ export interface PreparedSite {
 }
 
 /** The installations on one database. */
-export interface Prepared {
+export interface DatabaseSites {
   readonly database: DatabaseName;
   readonly sites: readonly PreparedSite[];
 }
@@ -39,7 +39,7 @@ export interface Bench {
   /** Settings of the server by environment variable, without the prefix. */
   readonly settings: Readonly<Record<string, string>>;
   readonly rounds: number;
-  /** Maximum number of requests in a round. A small number only shows that a scenario works. */
+  /** The maximum number of requests in a round. With a small number, a run only shows that the scenario works. */
   readonly maxRequests: number;
   readonly load: Child;
   readonly baseline: Child;

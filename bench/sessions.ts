@@ -25,33 +25,33 @@ export const sessions: Group = {
     { name: 'login', about: 'Log in (the baseline verifies the same password hash)' },
     { name: 'refresh', about: 'Refresh the tokens' },
   ],
-  async run(chosen, { database, sites }, bench) {
-    if (chosen.includes('login')) await measureLogin(sites, database, bench);
-    if (chosen.includes('refresh')) await measureRefresh(sites, database, bench);
+  async run(chosenNames, { database, sites }, bench) {
+    if (chosenNames.includes('login')) await measureLogin(sites, database, bench);
+    if (chosenNames.includes('refresh')) await measureRefresh(sites, database, bench);
   },
 };
 
 async function measureLogin(sites: readonly PreparedSite[], database: DatabaseName, bench: Bench) {
   const request = (url: string) =>
     recordRequest({ url, credentials: administrator, path: '/login' }, () => Promise.resolve());
-  const sent: SentRequest[] = [];
-  for (const { site } of sites) sent.push(await tryRequest(site, await request(site.url)));
+  const sentRequests: SentRequest[] = [];
+  for (const { site } of sites) sentRequests.push(await tryRequest(site, await request(site.url)));
   const { password } = administrator;
-  const verified = {
+  const passwordCheck = {
     password,
     hash: await new Passwords().hash(password, hashQueueEntry({ userId: 'baseline' })),
   };
   const variation = { slackBytes, connections: loginConnections };
   const subjects = sites.map(({ label, site }, index) =>
-    createSiteSubject(label, site, sent[index]!, bench, variation),
+    createSiteSubject(label, site, sentRequests[index]!, bench, variation),
   );
-  const baseline = await startBaselineSubject(sent[0]!, bench, verified);
-  const measured = await measureCpu(subjects, baseline, bench);
-  bench.report({ scenario: 'login', database, unit: 'µs CPU', ...measured });
+  const baseline = await startBaselineSubject(sentRequests[0]!, bench, passwordCheck);
+  const results = await measureCpu(subjects, baseline, bench);
+  bench.report({ scenario: 'login', database, unit: 'µs CPU', ...results });
 }
 
 async function measureRefresh(sites: readonly PreparedSite[], database: DatabaseName, bench: Bench) {
-  const prepared: { readonly sent: SentRequest; readonly subject: Subject }[] = [];
+  const preparedSites: { readonly sent: SentRequest; readonly subject: Subject }[] = [];
   for (const { label, site } of sites) {
     const request = await recordRequest(
       { url: site.url, credentials: administrator, path: '/login/refresh' },
@@ -62,12 +62,16 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
     for (let index = 0; index < connections; index++) pairs.push(await site.logInTokens());
     const variation = { slackBytes, tokens: { name: `${database}, ${label}`, pairs } };
     const sent = { request, response };
-    const templated = { request: withPlaceholders(request), response };
-    prepared.push({ sent, subject: createSiteSubject(label, site, templated, bench, variation) });
+    const sentTemplate = { request: withPlaceholders(request), response };
+    preparedSites.push({ sent, subject: createSiteSubject(label, site, sentTemplate, bench, variation) });
   }
-  const subjects = prepared.map(({ subject }) => subject);
-  const measured = await measureCpu(subjects, await startBaselineSubject(prepared[0]!.sent, bench), bench);
-  bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...measured });
+  const subjects = preparedSites.map(({ subject }) => subject);
+  const results = await measureCpu(
+    subjects,
+    await startBaselineSubject(preparedSites[0]!.sent, bench),
+    bench,
+  );
+  bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...results });
 }
 
 /** The load process replaces the placeholders with the tokens of each connection. */

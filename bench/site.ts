@@ -15,14 +15,14 @@ export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
 /**
- * The default log level, because test processes log less by default. Tokens are valid for a day, because no client
- * refreshes them.
+ * The log level is the default of the server, because test processes log less. Auth tokens are valid for a day, because
+ * no client refreshes them.
  */
 const siteSettings = { LOG_LEVEL: 'info', AUTH_TOKEN_SECONDS: '86400' };
 
 export interface SiteOptions {
   readonly database: DatabaseName;
-  /** The checkout of this repository to run, if it is another one. */
+  /** Another checkout of this repository to run instead of this one. */
   readonly checkout?: string | undefined;
   /** Settings of the server by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export class Site {
     return this.#node!.pid;
   }
 
-  /** CPU time of the server and of all PostgreSQL processes since they started. */
+  /** Returns the CPU time of the server and of all PostgreSQL processes since their start. */
   cpuMicroseconds(): number {
     const database = this.#postgres ? readFamilyCpuMicroseconds(this.#postgres.pid) : 0;
     return readFamilyCpuMicroseconds(this.pid) + database;
@@ -126,11 +126,11 @@ export class Site {
   }
 
   async #startPostgres(): Promise<void> {
-    const before = listChildren(process.pid);
+    const pidsBefore = listChildren(process.pid);
     const server = await PostgresServer.start({ isDurable: true });
-    const started = listChildren(process.pid).filter((pid) => !before.includes(pid));
+    const newPids = listChildren(process.pid).filter((pid) => !pidsBefore.includes(pid));
     // The other new process cleans up and has no children.
-    const pid = started.find((each) => listChildren(each).length > 0)!;
+    const pid = newPids.find((each) => listChildren(each).length > 0)!;
     this.#postgres = { server, pid };
     pinToCore(pid, loadCore);
   }

@@ -17,14 +17,14 @@ export async function withSites(
 ): Promise<void> {
   const sites: PreparedSite[] = [];
   try {
-    for (const choice of listChoices(bench)) sites.push(await prepare(database, choice, bench));
+    for (const choice of listSiteChoices(bench)) sites.push(await prepare(database, choice, bench));
     await work(sites);
   } finally {
     for (const { site } of sites) await site.stop();
   }
 }
 
-function listChoices({ folders, compareSizes, against }: Bench): SiteChoice[] {
+function listSiteChoices({ folders, compareSizes, against }: Bench): SiteChoice[] {
   const label = compareSizes ? `${folders.toLocaleString('en')} folders` : 'this checkout';
   return [
     { label, folders },

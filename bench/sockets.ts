@@ -29,12 +29,12 @@ interface Frame {
 
 const concurrentOpens = 50;
 const deliveryTimeoutMs = 60_000;
-const mutation = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
+const createFolderMutation = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
 
 class Subscriber {
   readonly #socket: WebSocket;
   #onReply: (type: string) => void = () => undefined;
-  received = 0;
+  receivedCount = 0;
 
   constructor(url: string) {
     this.#socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws');
@@ -60,9 +60,9 @@ class Subscriber {
   }
 
   async close(): Promise<void> {
-    const closed = once(this.#socket, 'close');
+    const closeEvent = once(this.#socket, 'close');
     this.#socket.close();
-    await closed;
+    await closeEvent;
   }
 
   #read({ type, payload }: Frame): void {
@@ -70,14 +70,14 @@ class Subscriber {
     if (payload?.data?.folderChanges?.kind !== 'CREATE') {
       return onProblem(`A socket received ${type} ${JSON.stringify(payload)}.`);
     }
-    this.received++;
+    this.receivedCount++;
     onDelivery();
   }
 
   async #exchange(message: object): Promise<void> {
-    const replied = new Promise<string>((resolve) => (this.#onReply = resolve));
+    const reply = new Promise<string>((resolve) => (this.#onReply = resolve));
     this.#send(message);
-    if ((await replied) === 'close') throw new Error('A socket was closed.');
+    if ((await reply) === 'close') throw new Error('A socket was closed.');
   }
 
   #send(message: object): void {
@@ -92,9 +92,9 @@ let onProblem: (problem: string) => void = () => undefined;
 serveParent({ open, deliver, check, close }, () => undefined);
 
 async function open({ url, document, subscribers: inputs }: OpenInput): Promise<void> {
-  const waiting = [...inputs];
+  const remainingInputs = [...inputs];
   const openNext = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
+    for (let next = remainingInputs.pop(); next; next = remainingInputs.pop()) {
       const subscriber = new Subscriber(url);
       await subscriber.subscribe(document, next);
       subscribers.push(subscriber);
@@ -105,26 +105,30 @@ async function open({ url, document, subscribers: inputs }: OpenInput): Promise<
 
 /** Creates the folders and waits until every socket has received every change. */
 async function deliver({ names, ...input }: DeliverInput): Promise<{ elapsedMs: number }> {
-  for (const subscriber of subscribers) subscriber.received = 0;
+  for (const subscriber of subscribers) subscriber.receivedCount = 0;
   const start = performance.now();
   for (const name of names) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    let left = subscribers.length;
-    onDelivery = () => void (--left === 0 && resolve());
+    let remaining = subscribers.length;
+    onDelivery = () => void (--remaining === 0 && resolve());
     onProblem = (problem) => reject(new Error(problem));
-    const late = setTimeout(() => onProblem(`${left} sockets did not receive ${name}.`), deliveryTimeoutMs);
+    const timer = setTimeout(
+      () => onProblem(`${remaining} sockets did not receive ${name}.`),
+      deliveryTimeoutMs,
+    );
     await createFolder({ ...input, name });
     await promise;
-    clearTimeout(late);
+    clearTimeout(timer);
   }
   return { elapsedMs: performance.now() - start };
 }
 
-/** Fails unless every socket received exactly this many changes. */
+/** Fails unless every socket received exactly the expected number of changes. */
 async function check(expected: number): Promise<void> {
   await Promise.all(subscribers.map((subscriber) => subscriber.ping()));
-  const wrong = subscribers.find(({ received }) => received !== expected);
-  if (wrong) throw new Error(`A socket received ${wrong.received} changes instead of ${expected}.`);
+  const wrongSubscriber = subscribers.find(({ receivedCount }) => receivedCount !== expected);
+  if (wrongSubscriber)
+    throw new Error(`A socket received ${wrongSubscriber.receivedCount} changes instead of ${expected}.`);
 }
 
 async function close(): Promise<void> {
@@ -137,7 +141,7 @@ async function createFolder(input: Omit<DeliverInput, 'names'> & { readonly name
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${authToken}` },
-    body: JSON.stringify({ query: mutation, variables: { input: { parentId, name } } }),
+    body: JSON.stringify({ query: createFolderMutation, variables: { input: { parentId, name } } }),
   });
   const { errors } = (await response.json()) as { errors?: unknown };
   if (errors) throw new Error(JSON.stringify(errors));

@@ -15,7 +15,7 @@ export const startup: Group = {
     { name: 'start', about: 'Start: from launching the program to its first response' },
     { name: 'memory', about: 'Memory: resident memory of an idle server' },
   ],
-  async run(chosen, { database, sites }, bench) {
+  async run(chosenNames, { database, sites }, bench) {
     const times = sites.map((): number[] => []);
     const memory = sites.map((): number[] => []);
     const isShort = bench.maxRequests < 1_000;
@@ -23,12 +23,12 @@ export const startup: Group = {
       for (const [index, { site }] of sites.entries()) {
         const authorization = `Bearer ${await site.logIn()}`;
         await site.stopServer();
-        const began = performance.now();
+        const start = performance.now();
         await site.startServer();
         const request = post('/graphql', { query: rootNameQuery }, { authorization });
         const { status } = await recordResponse(site.url, request);
         if (status !== 200) throw new Error(`The first response after a start is ${status}.`);
-        times[index]!.push(performance.now() - began);
+        times[index]!.push(performance.now() - start);
         await sleep(isShort ? 0 : idleMs, undefined, { signal: bench.signal });
         memory[index]!.push(readResidentBytes(site.pid) / megabyte);
       }
@@ -36,7 +36,7 @@ export const startup: Group = {
     const toSeries = (values: number[][]) =>
       sites.map(({ label }, index) => ({ label, values: values[index]! }));
     const report = (scenario: string, unit: string, values: number[][]) =>
-      chosen.includes(scenario) && bench.report({ scenario, database, unit, series: toSeries(values) });
+      chosenNames.includes(scenario) && bench.report({ scenario, database, unit, series: toSeries(values) });
     report('start', 'ms', times);
     report('memory', 'MB', memory);
   },

@@ -36,7 +36,7 @@ export const roomsPath = '/Places/Harbour Campus/Rooms';
 export const minFolders = 1_000;
 export const grantedUser: Credentials = { username: 'reader', password: 'walnut cabin orchard' };
 
-const maxImported = 25_000;
+const maxImportFolders = 25_000;
 
 export async function createTree(
   runQuery: RunQuery,
@@ -46,16 +46,16 @@ export async function createTree(
   const start = performance.now();
   const placesId = await createFolder(runQuery, 'Places');
   const campusId = await createFolder(runQuery, 'Harbour Campus', placesId);
-  const fixed = createFixedFolders();
-  await importFolders(runQuery, campusId, fixed);
-  let left = folders - 3 - countFolders(fixed);
-  for (let store = 1; left > 0;) {
+  const fixedFolders = createFixedFolders();
+  await importFolders(runQuery, campusId, fixedFolders);
+  let remainingFolders = folders - 3 - countFolders(fixedFolders);
+  for (let store = 1; remainingFolders > 0;) {
     const batch: FolderToImport[] = [];
-    for (let room = Math.min(left, maxImported); room > 0; store++) {
-      const newStore = createStore(store, room);
+    for (let batchSpace = Math.min(remainingFolders, maxImportFolders); batchSpace > 0; store++) {
+      const newStore = createStore(store, batchSpace);
       batch.push(newStore);
-      room -= countFolders([newStore]);
-      left -= countFolders([newStore]);
+      batchSpace -= countFolders([newStore]);
+      remainingFolders -= countFolders([newStore]);
     }
     await importFolders(runQuery, campusId, batch);
   }
@@ -108,18 +108,18 @@ function formatTitle(letter: number): string {
   return letter % 13 === 1 ? `To the authority of the racks, no. ${letter}` : `To the tenants, no. ${letter}`;
 }
 
-/** A store of at most `limit` folders: aisles, racks and boxes. */
+/** Creates a store of at most `limit` folders: the store itself, aisles, racks and boxes. */
 function createStore(index: number, limit: number): FolderToImport {
-  let left = limit - 1;
-  const inside = (make: (index: number) => FolderToImport) =>
-    repeat(10, (index) => (left-- > 0 ? [make(index)] : [])).flat();
+  let remaining = limit - 1;
+  const createTen = (make: (index: number) => FolderToImport) =>
+    repeat(10, (index) => (remaining-- > 0 ? [make(index)] : [])).flat();
   return {
     ...createFolderInput(`Store ${index}`, index),
-    folders: inside((aisle) => ({
+    folders: createTen((aisle) => ({
       name: `Aisle ${aisle}`,
-      folders: inside((rack) => ({
+      folders: createTen((rack) => ({
         ...createFolderInput(`Rack ${rack}`, rack),
-        folders: inside((box) => createFolderInput(`Box ${box}`, box)),
+        folders: createTen((box) => createFolderInput(`Box ${box}`, box)),
       })),
     })),
   };

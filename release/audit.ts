@@ -1,7 +1,7 @@
 /**
  * `npm run check:audit`: runs `npm audit` and fails on a high or critical advisory for a package that a release contains,
- * unless audit-exceptions.json lists it. If the registry cannot be reached, it prints that nothing was checked. In this
- * case, it fails with --required, which a release uses.
+ * unless audit-exceptions.json lists it. If the registry cannot be reached, it prints that nothing was checked, and fails
+ * only with --required, which a release uses.
  */
 
 import { execFile } from 'node:child_process';
@@ -12,7 +12,7 @@ import { readShippedPackages } from './sbom.ts';
 export interface Exception {
   /** The URL of the advisory. */
   readonly advisory: string;
-  /** Why it does not affect us. */
+  /** Why the advisory does not affect Espalier. */
   readonly reason: string;
   /** The last day of the exception, for example `2027-01-31`. */
   readonly until: string;
@@ -56,12 +56,14 @@ export function evaluateAudit(
     const line = `NOT AUDITED: the audit service of the npm registry could not be reached (${why}). No package was checked for known vulnerabilities.`;
     return { wasAudited: false, isClean: true, lines: [line] };
   }
-  const excepted = new Set(exceptions.filter(({ until }) => until >= today).map(({ advisory }) => advisory));
-  const shipped = Object.values(report.vulnerabilities).filter(({ name }) => names.has(name));
-  const failures = shipped.flatMap(({ name, via }) =>
+  const exceptedUrls = new Set(
+    exceptions.filter(({ until }) => until >= today).map(({ advisory }) => advisory),
+  );
+  const shippedVulnerabilities = Object.values(report.vulnerabilities).filter(({ name }) => names.has(name));
+  const failures = shippedVulnerabilities.flatMap(({ name, via }) =>
     via
       .filter((each) => typeof each !== 'string')
-      .filter(({ severity, url }) => failingSeverities.has(severity) && !excepted.has(url))
+      .filter(({ severity, url }) => failingSeverities.has(severity) && !exceptedUrls.has(url))
       .map(({ severity, title, url }) => `${name} has a ${severity} advisory: ${title} (${url})`),
   );
   if (failures.length === 0) return { wasAudited: true, isClean: true, lines: [] };
@@ -79,7 +81,7 @@ function parseReport(output: string | undefined): Report | undefined {
 }
 
 /**
- * Audits all packages, because `--omit=dev` would leave out those that the console bundles. Returns undefined after the
+ * Audits all packages, because `--omit=dev` would leave out the packages that the console bundles. Returns undefined after the
  * timeout.
  */
 export function runAudit(root: string, command = 'npm', timeoutMs = 4_500): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
  * `npm run licenses`: writes docs/reference/licenses.md with the third-party packages of a release and their licenses. With
- * --check, it only compares the page. It fails if a license is not permitted.
+ * --check, it only compares the page. Both fail if a license is not permitted.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { formatPage } from '../docs/generate/markdown.ts';
 import { readShippedPackages, type ShippedPackage } from './sbom.ts';
 
-/** Identifiers of https://spdx.org/licenses/. These licenses allow distribution under our own. */
-const permitted = new Set([
+/** Licenses that allow distribution together with Apache-2.0, with their names from https://spdx.org/licenses/. */
+const permittedLicenses = new Set([
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',
@@ -22,12 +22,12 @@ const permitted = new Set([
   'Unlicense',
 ]);
 
-/** Of licenses joined with OR, one must be permitted. Of licenses joined with AND, all must be permitted. */
+/** One of several licenses joined with OR must be permitted, but all licenses joined with AND. */
 export function isPermitted(license: string): boolean {
   const plain = license.replaceAll(/[()]/g, '');
   return plain
     .split(' OR ')
-    .some((choice) => choice.split(' AND ').every((each) => permitted.has(each.trim())));
+    .some((choice) => choice.split(' AND ').every((each) => permittedLicenses.has(each.trim())));
 }
 
 export function listRejectedLicenses(packages: Iterable<ShippedPackage>): string[] {
@@ -41,8 +41,8 @@ export function listRejectedLicenses(packages: Iterable<ShippedPackage>): string
 
 export async function createLicensePage(packages: Iterable<ShippedPackage>): Promise<string> {
   const all = [...packages];
-  const counts = Map.groupBy(all, ({ license }) => license);
-  const kinds = [...counts].sort(([, a], [, b]) => b.length - a.length);
+  const packagesByLicense = Map.groupBy(all, ({ license }) => license);
+  const kinds = [...packagesByLicense].sort(([, a], [, b]) => b.length - a.length);
   const rows = all.map(
     ({ name, version, license, includedAs }) =>
       `| ${name} | ${version} | ${license} | ${includedAs.join(', ')} |`,
@@ -57,7 +57,7 @@ Espalier is under the Apache License 2.0. A release also contains packages of ot
 together with \`espalier\` and \`@espalier/client\`, some of them only on certain platforms. The files of the console and of the
 documentation site contain parts of the *bundled* packages.
 
-${all.length} packages: ${kinds.map(([license, under]) => `${under.length} under ${license}`).join(', ')}.
+${all.length} packages: ${kinds.map(([license, packagesOfLicense]) => `${packagesOfLicense.length} under ${license}`).join(', ')}.
 
 | Package | Version | License | Included as |
 |---|---|---|---|

@@ -1,6 +1,6 @@
 /**
- * The lifecycle scripts of `npm version`, which makes a release: `check` runs before it changes anything, `write` before it
- * commits, and `published` at the end. See docs/decisions/19-packages-and-releases.md.
+ * The lifecycle scripts of `npm version`, which makes a release: `check` runs before npm changes anything, `write` before
+ * npm commits, and `published` at the end. See docs/decisions/19-packages-and-releases.md.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -39,8 +39,8 @@ export function checkRelease(root: string, version?: string): void {
   if (readUnreleased(read(root, 'CHANGELOG.md')) === '') {
     throw new Error('CHANGELOG.md has nothing under "## Unreleased".');
   }
-  const unnamed = imageFiles.find((file) => read(root, file).search(imageVersion) < 0);
-  if (unnamed) throw new Error(`${unnamed} does not contain the version of the image.`);
+  const fileWithoutVersion = imageFiles.find((file) => read(root, file).search(imageVersion) < 0);
+  if (fileWithoutVersion) throw new Error(`${fileWithoutVersion} does not contain the version of the image.`);
   if (version === undefined) return;
   if (git('tag', '--list', `v${version}`) !== '') throw new Error(`There is a release v${version} already.`);
   if (compareVersions(version, current) < 0) {
@@ -50,7 +50,7 @@ export function checkRelease(root: string, version?: string): void {
   if (!isFirst && !mayBreak(current, version)) rejectBreaks(root, version);
 }
 
-/** Writes the version into everything that names it, except the root's manifest, which npm has changed. */
+/** Writes the version into all files that contain it, except the package.json of the root, which npm has changed. */
 export function writeRelease(root: string, version: string, date: string): void {
   const { workspaces = [] } = readManifest(join(root, 'package.json'));
   const files = workspaces.map((workspace) => join(root, workspace, 'package.json'));
@@ -71,7 +71,7 @@ export function writeRelease(root: string, version: string, date: string): void 
   writeFileSync(join(root, 'CHANGELOG.md'), addRelease(read(root, 'CHANGELOG.md'), version, date));
 }
 
-/** Returns all files that name the version. A test searches the repository for others. */
+/** Returns all files that contain the version. A test checks that no other file contains it. */
 export function listVersionFiles(root: string): string[] {
   const { workspaces = [] } = readManifest(join(root, 'package.json'));
   const manifests = workspaces.map((workspace) => `${workspace}/package.json`);
@@ -85,9 +85,9 @@ function mayBreak(current: string, version: string): boolean {
 }
 
 function rejectBreaks(root: string, version: string): void {
-  const released = read(root, 'contract/released-schema.graphql');
-  const [broken] = listSchemaBreaks(released, read(root, 'contract/schema.graphql'));
-  if (broken) throw new Error(`${version} must not break clients, but this change does: ${broken}`);
+  const releasedSchema = read(root, 'contract/released-schema.graphql');
+  const [firstBreak] = listSchemaBreaks(releasedSchema, read(root, 'contract/schema.graphql'));
+  if (firstBreak) throw new Error(`${version} must not break clients, but this change does: ${firstBreak}`);
 }
 
 function compareVersions(a: string, b: string): number {
@@ -102,7 +102,7 @@ function readManifest(file: string): Manifest {
   return JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 }
 
-const publishing = `Publish the release with:
+const publishSteps = `Publish the release with:
 
   git push --follow-tags
   npm run docs:build
@@ -118,7 +118,7 @@ if (import.meta.main) {
       checkRelease(root, version);
       console.log(`Release ${version ?? 'candidate'}:\n\n${readUnreleased(read(root, 'CHANGELOG.md'))}\n`);
     } else if (step === 'write') writeRelease(root, version!, new Date().toISOString().slice(0, 10));
-    else console.log(publishing);
+    else console.log(publishSteps);
   } catch (error) {
     console.error(`No release was made. ${(error as Error).message}`);
     process.exitCode = 1;

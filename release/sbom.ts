@@ -1,5 +1,5 @@
 /**
- * Lists the third-party packages of a release: those that npm installs with ours, and those that the console and the
+ * Lists the third-party packages of a release: packages that npm installs with ours, and packages that the console and the
  * documentation site bundle. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
  */
 
@@ -43,7 +43,8 @@ export interface ShippedPackage {
   readonly includedAs: readonly ('installed' | 'bundled')[];
 }
 
-/* * The packages in the scripts of the documentation site. They cannot be derived from the dependencies of VitePress,
+/**
+ * The packages in the scripts of the documentation site. They cannot be derived from the dependencies of VitePress,
  * because these also include its build tools.
  */
 const sitePackages = new Set([
@@ -73,33 +74,35 @@ export function readShippedPackages(root: string): ShippedPackages {
     stdio: ['ignore', 'pipe', 'ignore'],
     maxBuffer: maxOutputBytes,
   });
-  return selectShipped(JSON.parse(output) as Sbom, readConsoleImports(root));
+  return selectShippedPackages(JSON.parse(output) as Sbom, readConsoleImports(root));
 }
 
-/* * Removes development tools from the list of npm. `npm sbom --omit=dev` would also drop the packages that the console and
+/**
+ * Removes development tools from the list of npm. `npm sbom --omit=dev` would also drop the packages that the console and
  * the documentation bundle, and those that a workspace shares with a tool, for example pg.
  */
-export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): ShippedPackages {
+export function selectShippedPackages(all: Sbom, consoleImports: ReadonlySet<string>): ShippedPackages {
   const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
   const consoleRef = all.dependencies.find(({ ref }) => readName(ref) === '@espalier/console')!.ref;
-  const bundled = new Set(refsOf(consoleRef).filter((ref) => consoleImports.has(readName(ref))));
-  addNeeded(bundled, refsOf);
-  for (const { 'bom-ref': ref } of all.components) if (sitePackages.has(readName(ref))) bundled.add(ref);
-  const installed = new Set(
+  const bundledRefs = new Set(refsOf(consoleRef).filter((ref) => consoleImports.has(readName(ref))));
+  addDependencies(bundledRefs, refsOf);
+  for (const { 'bom-ref': ref } of all.components) if (sitePackages.has(readName(ref))) bundledRefs.add(ref);
+  const installedRefs = new Set(
     all.components
       .filter(({ properties }) => !properties.some(({ name }) => name === 'cdx:npm:package:development'))
       .map((component) => component['bom-ref'])
-      .filter((ref) => !isOwn(readName(ref))),
+      .filter((ref) => !isOwnPackage(readName(ref))),
   );
   // npm lists a version once, with the properties of one of its copies, which may belong to a tool.
-  addNeeded(installed, refsOf);
+  addDependencies(installedRefs, refsOf);
 
-  const isShipped = (ref: string) => installed.has(ref) || bundled.has(ref) || isOwn(readName(ref));
+  const isShipped = (ref: string) =>
+    installedRefs.has(ref) || bundledRefs.has(ref) || isOwnPackage(readName(ref));
   const components = all.components
     .filter((component) => isShipped(component['bom-ref']))
     .sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
   const packages = components
-    .filter((component) => !isOwn(readName(component['bom-ref'])))
+    .filter((component) => !isOwnPackage(readName(component['bom-ref'])))
     .map((component): [string, ShippedPackage] => [
       component['bom-ref'],
       {
@@ -107,25 +110,28 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
         version: component.version,
         license: readLicense(component),
         includedAs: [
-          ...(installed.has(component['bom-ref']) ? (['installed'] as const) : []),
-          ...(bundled.has(component['bom-ref']) ? (['bundled'] as const) : []),
+          ...(installedRefs.has(component['bom-ref']) ? (['installed'] as const) : []),
+          ...(bundledRefs.has(component['bom-ref']) ? (['bundled'] as const) : []),
         ],
       },
     ]);
-  const listed = new Set(components.map((component) => component['bom-ref']));
+  const listedRefs = new Set(components.map((component) => component['bom-ref']));
   const dependencies = all.dependencies
-    .filter(({ ref }) => listed.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((needed) => listed.has(needed)) }));
+    .filter(({ ref }) => listedRefs.has(ref))
+    .map(({ ref, dependsOn }) => ({
+      ref,
+      dependsOn: dependsOn.filter((dependency) => listedRefs.has(dependency)),
+    }));
   const server = components.find((component) => readName(component['bom-ref']) === 'espalier')!;
   const metadata = { ...all.metadata, component: { ...server, name: 'espalier' } };
   return { sbom: { ...all, metadata, components, dependencies }, packages: new Map(packages) };
 }
 
-/** Adds the dependencies of these packages, except `@types/…`: these are optional peers, which no release contains. */
-function addNeeded(refs: Set<string>, refsOf: (ref: string) => readonly string[]): void {
+/** Adds the dependencies of the packages, except `@types/…`, which are optional peers that no release contains. */
+function addDependencies(refs: Set<string>, refsOf: (ref: string) => readonly string[]): void {
   // The loop also visits the references that it adds.
   for (const ref of refs)
-    for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) refs.add(needed);
+    for (const dependency of refsOf(ref)) if (!dependency.startsWith('@types/')) refs.add(dependency);
 }
 
 /** Reads the name of a package from its reference, because `name` of a workspace is the name of its folder. */
@@ -133,7 +139,7 @@ function readName(ref: string): string {
   return ref.slice(0, ref.lastIndexOf('@'));
 }
 
-function isOwn(name: string): boolean {
+function isOwnPackage(name: string): boolean {
   return name === 'espalier' || name.startsWith('@espalier/');
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md announces the
- * break. With --released, it stores the current schema as that of the last release.
+ * break. With --released, it stores the current schema as the schema of the last release.
  */
 
 import { copyFileSync, readFileSync } from 'node:fs';
@@ -9,16 +9,22 @@ import { buildSchema, findBreakingChanges } from 'graphql';
 import { readUnreleasedPart } from './changelog.ts';
 
 /** Returns the descriptions of graphql-js, which CHANGELOG.md repeats for intended breaks. */
-export function listSchemaBreaks(released: string, current: string): string[] {
-  return findBreakingChanges(buildSchema(released), buildSchema(current)).map(
+export function listSchemaBreaks(releasedSchema: string, currentSchema: string): string[] {
+  return findBreakingChanges(buildSchema(releasedSchema), buildSchema(currentSchema)).map(
     ({ description }) => description,
   );
 }
 
 /** Returns the breaks that CHANGELOG.md does not announce. */
-export function listUnannouncedBreaks(released: string, current: string, changelog: string): string[] {
-  const announced = readUnreleasedPart(changelog, 'Breaking').replaceAll(/\s+/g, ' ');
-  return listSchemaBreaks(released, current).filter((description) => !announced.includes(description));
+export function listUnannouncedBreaks(
+  releasedSchema: string,
+  currentSchema: string,
+  changelog: string,
+): string[] {
+  const announcement = readUnreleasedPart(changelog, 'Breaking').replaceAll(/\s+/g, ' ');
+  return listSchemaBreaks(releasedSchema, currentSchema).filter(
+    (description) => !announcement.includes(description),
+  );
 }
 
 const whatToDo = `
@@ -29,15 +35,17 @@ for word, in CHANGELOG.md under "## Unreleased", "### Breaking", and explain wha
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const released = join(root, 'contract/released-schema.graphql');
-  const current = join(root, 'contract/schema.graphql');
+  const releasedFile = join(root, 'contract/released-schema.graphql');
+  const currentFile = join(root, 'contract/schema.graphql');
   if (process.argv.includes('--released')) {
-    copyFileSync(current, released);
+    copyFileSync(currentFile, releasedFile);
   } else {
-    const [before, now, changelog] = [released, current, join(root, 'CHANGELOG.md')].map((file) =>
-      readFileSync(file, 'utf8'),
-    );
-    const breaks = listUnannouncedBreaks(before!, now!, changelog!);
+    const [releasedSchema, currentSchema, changelog] = [
+      releasedFile,
+      currentFile,
+      join(root, 'CHANGELOG.md'),
+    ].map((file) => readFileSync(file, 'utf8'));
+    const breaks = listUnannouncedBreaks(releasedSchema!, currentSchema!, changelog!);
     if (breaks.length > 0) {
       console.error(`The schema breaks clients of the last release:\n`);
       for (const description of breaks) console.error(`- ${description}`);

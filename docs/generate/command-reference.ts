@@ -15,8 +15,8 @@ const settingFlags = new Set([...connectionSettings, ...serverSettings].flatMap(
 
 export async function createCommandReference(): Promise<string> {
   const program = await createProgram();
-  const groups = Object.entries(commandGroups).map(([title, listed]) => {
-    const commands = listed.map(({ name }) => program.commands.find((each) => each.name() === name)!);
+  const groups = Object.entries(commandGroups).map(([title, groupCommands]) => {
+    const commands = groupCommands.map(({ name }) => program.commands.find((each) => each.name() === name)!);
     return `## ${title}\n\n${commands.flatMap(withSubcommands).map(formatCommand).join('\n\n')}`;
   });
   const codes = Object.values(exitCodes).map(({ code, about }) => `| ${code} | ${about} |`);
@@ -38,7 +38,7 @@ ${codes.join('\n')}
 `;
 }
 
-/** Leaves out groups, which have only a list of their commands. */
+/** Returns a command, or the commands of a group. The help of a group only lists its commands. */
 function withSubcommands(command: Command): readonly Command[] {
   return command.commands.length > 0 ? command.commands.flatMap(withSubcommands) : [command];
 }
@@ -55,22 +55,22 @@ function formatCommand(command: Command): string {
   );
 }
 
-/** Lists only the names: another page describes the values. */
+/** Lists only the names of the settings, because another page describes their values. */
 function listSettings({ options }: Command): string[] {
   const accepts = (setting: Setting) =>
     flagsOf(setting).some((flag) => options.some(({ long }) => long === `--${flag}`));
-  const own = connectionSettings.filter(accepts).map(formatName);
-  const server = serverSettings.filter(accepts).map(formatName);
-  const isAll = server.length === serverSettings.length;
+  const connectionNames = connectionSettings.filter(accepts).map(formatName);
+  const serverNames = serverSettings.filter(accepts).map(formatName);
+  const isAll = serverNames.length === serverSettings.length;
   return [
-    ...(own.length > 0
+    ...(connectionNames.length > 0
       ? [
-          `Settings for the server and the session: ${own.join(', ')} ([Log in](../administrators/command-line.md#log-in)).`,
+          `Settings for the server and the session: ${connectionNames.join(', ')} ([Log in](../administrators/command-line.md#log-in)).`,
         ]
       : []),
-    ...(server.length > 0
+    ...(serverNames.length > 0
       ? [
-          `Settings, also available as flags: ${isAll ? 'all settings' : server.join(', ')} ([Configuration](configuration.md)).`,
+          `Settings, also available as flags: ${isAll ? 'all settings' : serverNames.join(', ')} ([Configuration](configuration.md)).`,
         ]
       : []),
   ];

@@ -1,4 +1,4 @@
-/** Creates the page of all settings from the tables of the server. This file adds when to change a setting. */
+/** Creates the page of all settings from the tables of the server, and adds advice on when to change each setting. */
 
 import { environmentName, flagsOf } from '../../server/src/config/read-setting.ts';
 import { settingGroups, type Settings } from '../../server/src/config/settings-table.ts';
@@ -7,7 +7,7 @@ import type { Setting } from '../../server/src/config/setting.ts';
 export type SettingGroups = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;
 
 const queryAdvice = 'Raise it if your own clients receive `TOO_EXPENSIVE` for queries that you cannot split.';
-const seldom = 'Usually, keep the default.';
+const keepDefault = 'Usually, keep the default.';
 
 /** When to change a setting, with an example if the value is not obvious. */
 const advice: Readonly<Record<keyof Settings, string>> = {
@@ -26,7 +26,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
     'Set it if your single-page app has another origin than the server. For example, use `https://app.example.com` or `http://localhost:5173`.',
   console: 'Turn it off if your users need only the API.',
   stopSeconds:
-    'Raise it if long imports must not be aborted by a restart. Give your supervisor more time than that: the default of Kubernetes is 30 seconds.',
+    'Raise it if long imports must not be aborted by a restart. Your supervisor must wait for longer: for example, Kubernetes waits for 30 seconds by default.',
   stopDelaySeconds: 'Set it if a load balancer checks `/readyz`.',
   databaseUrl:
     'Set it to store the data elsewhere, for example in `sqlite:/var/lib/espalier/espalier.db` or `postgres://espalier:secret@db.example.com/espalier`.',
@@ -52,11 +52,11 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   maxSessionsPerUser: 'Set it if a user may log in on a few devices only.',
   issuer:
     'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
-  keyRotationDays: seldom,
+  keyRotationDays: keepDefault,
   masterKey: 'Set it with PostgreSQL, and whenever backups are stored elsewhere.',
   introspectionClient:
     'Set it if another service checks auth tokens with a request instead of the public keys.',
-  loginThrottle: seldom,
+  loginThrottle: keepDefault,
   maxQueryCharacters: queryAdvice,
   maxQueryTokens: queryAdvice,
   maxFields: queryAdvice,
@@ -74,7 +74,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   maxBacklog: 'Raise it if clients receive `RESYNC` after short interruptions.',
   metricsPort: 'Set it if you monitor the server, for example to 9464.',
   metricsHost: 'Set it if Prometheus runs on another machine.',
-  tracesUrl: 'Set it if you have a collector, for example to `http://127.0.0.1:4318`.',
+  tracesUrl: 'Set it if you have a collector for traces, for example to `http://127.0.0.1:4318`.',
   tracesShare: 'Lower it if the server has many requests. For example, use 0.01 for one in a hundred.',
   tracesHeaders:
     'Set it if the collector requires authentication, for example to `authorization=Bearer%20secret`.',
@@ -103,7 +103,7 @@ ESPALIER_PORT=9000 espalier serve
 espalier serve --port 9000
 \`\`\`
 
-- If you set both, the server uses the flag. An empty variable counts as not set.
+- If you set the variable and the flag, the server uses the flag. An empty variable counts as not set.
 - A change takes effect when you restart the server. \`espalier doctor\` checks your settings without a restart.
 - If a value is invalid, the server does not start and prints the accepted values. It warns you of unknown \`ESPALIER_…\` variables, and of settings
   that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.

@@ -28,7 +28,7 @@ const examples: Readonly<Record<string, string>> = {
 curl http://127.0.0.1:8080/login/refresh --header "Authorization: Bearer $AT" --json "{\\"refreshToken\\": \\"$RT\\"}"
 \`\`\`
 
-The response has the same format as that of \`/login\`.`,
+The response has the same format as the response of \`/login\`.`,
   logout: `\`\`\`sh
 curl --request POST http://127.0.0.1:8080/logout --header "Authorization: Bearer $AT"
 \`\`\``,
@@ -76,8 +76,8 @@ export function createEndpointReference(
 Look up each HTTP endpoint: its request, its response and its errors. The [schema](schema.md) has the queries and mutations of \`/graphql\`, and
 [Errors](errors.md) the error codes. The server has the same reference as an OpenAPI 3.1 document at \`GET /openapi.json\`.
 
-- Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. A doubled slash counts as one.
-- With \`ESPALIER_BASE_PATH=/tree\`, your login is at \`/tree/login\`. The base path matches in any letter case, for example \`/Tree\`; the rest of the path
+- Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. Two slashes in a row count as one.
+- With \`ESPALIER_BASE_PATH=/tree\`, the login is at \`/tree/login\`. The base path matches in any letter case, for example \`/Tree\`; the rest of the path
   matches exactly.
 - Send bodies as JSON in UTF-8 with \`Content-Type: application/json\`, except for \`/introspect\`. The server skips a byte-order mark, and ignores unknown fields.
 - Send an auth token as \`Authorization: Bearer <auth token>\`: the word \`Bearer\` in any case, one space, the token.

@@ -1,6 +1,6 @@
 /**
- * Creates the page of all error codes: of problem documents, GraphQL errors and closed sockets. The contract has their
- * meanings. This file adds the advice for each code; a code without advice does not compile.
+ * Creates the page of all error codes: of problem documents, GraphQL errors and closed sockets. The contract package has their
+ * meanings. This file adds the advice for each code. If a code has no advice, this file does not compile.
  */
 
 import {
@@ -19,14 +19,14 @@ import {
 
 interface Advice {
   readonly advice: string;
-  /** A message that the server sends. */
+  /** A message that the server sends with this code. */
   readonly example?: string;
 }
 
 const viewAdvice = 'Leave the view, or start a new one with `startViewAs`.';
 const retryAdvice = 'Connect again after a pause, and double the pause after each failure.';
 
-/** By code of a problem document or a GraphQL error. */
+/** The advice for each code of a problem document or a GraphQL error. */
 const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   BAD_INPUT: {
     advice: 'Correct the request.',
@@ -48,7 +48,7 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   },
   NOT_FOUND: {
     advice:
-      'For an HTTP 404, check the path and the base path of the server. For a folder, a user or a group, remove it from your copy.',
+      'For an HTTP 404, check the path and the base path of the server. If a folder, a user or a group is not found, remove it from your copy of the data.',
     example: 'There is no user with this id.',
   },
   FORBIDDEN: {
@@ -85,7 +85,7 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   },
   UNAVAILABLE: {
     advice:
-      'Try again after the number of seconds in `Retry-After`, or after a pause that doubles. Repeat a mutation with the same `Idempotency-Key`.',
+      'Try again after the number of seconds in `Retry-After`, or, without this header, after a pause that doubles each time. Repeat a mutation with the same `Idempotency-Key`.',
     example: 'The server is overloaded. Try again in a moment.',
   },
   INTERNAL: { advice: 'Report the `requestId` to the operator of the server.' },
@@ -121,7 +121,7 @@ const otherSources: Readonly<Partial<Record<RefusalCode, Readonly<Record<number,
 const closeAdvice: Readonly<Record<CloseName, string>> = {
   TERMINATED: 'No action is needed.',
   GOING_AWAY: 'Connect again, and subscribe after this cursor.',
-  TOO_LARGE: 'Send the request by HTTP.',
+  TOO_LARGE: 'Send the request over HTTP.',
   UNAVAILABLE: retryAdvice,
   INVALID_MESSAGE: 'Correct the client.',
   NOT_ACKNOWLEDGED: 'Wait for `connection_ack`.',
@@ -181,7 +181,7 @@ All other endpoints return \`application/problem+json\` (RFC 9457). So do a refu
 }
 \`\`\`
 
-The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, the request id is that of the request that opened the socket.
+The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, errors contain the id of the request that opened the socket.
 An error in an event of a subscription may have no request id, because several clients can share the event. Errors never contain a password, a token or a stack trace.
 
 The status depends on the [endpoint](endpoints.md). Most GraphQL errors have status 200 ([details](endpoints.md#post-or-get-graphql)).

@@ -19,18 +19,20 @@ ${protocols.map((name) => formatProtocol(all.filter(({ protocol }) => protocol.n
 `;
 }
 
-function formatProtocol(talks: readonly Conversation[]): string {
-  const frames = talks.flatMap((talk) => talk.frames);
-  const described = frames.filter(({ about }) => about !== '');
-  const rows = described.map(({ from, about, frame }) => [
+function formatProtocol(protocolConversations: readonly Conversation[]): string {
+  const frames = protocolConversations.flatMap((conversation) => conversation.frames);
+  const framesWithText = frames.filter(({ about }) => about !== '');
+  const rows = framesWithText.map(({ from, about, frame }) => [
     `\`${frame.type}\``,
     from === 'client' ? '→' : '←',
     `${about[0]!.toUpperCase()}${about.slice(1)}.`,
   ]);
   return [
-    `## \`${talks[0]!.protocol.name}\``,
+    `## \`${protocolConversations[0]!.protocol.name}\``,
     formatTable(['Frame', '', 'Meaning'], rows),
-    ...talks.map((talk) => ['```text', ...talk.frames.flatMap(formatFrame), '```'].join('\n')),
+    ...protocolConversations.map((conversation) =>
+      ['```text', ...conversation.frames.flatMap(formatFrame), '```'].join('\n'),
+    ),
   ].join('\n\n');
 }
 

@@ -5,9 +5,9 @@ import { formatPage } from './markdown.ts';
 import { generatedPages } from './generated-pages.ts';
 
 const isCheck = process.argv.includes('--check');
-for (const [path, write] of Object.entries(generatedPages)) {
+for (const [path, createPage] of Object.entries(generatedPages)) {
   const file = new URL(`../../${path}`, import.meta.url);
-  const text = await formatPage(path, await write());
+  const text = await formatPage(path, await createPage());
   if (!isCheck) {
     writeFileSync(file, text);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {

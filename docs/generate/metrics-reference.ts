@@ -1,4 +1,4 @@
-/** Creates the page of all metrics: those of the catalog, and those that prom-client adds for the process. */
+/** Creates the page of all metrics: the metrics of the catalog, and the metrics of the process from prom-client. */
 
 import { catalog, type MetricDescription } from '../../server/src/observability/metric-catalog.ts';
 import { Metrics } from '../../server/src/observability/metrics.ts';
@@ -54,12 +54,12 @@ sum(increase(espalier_logins_total{outcome!="ok"}[1h]))
 `;
 
 export async function createMetricsReference(
-  described: Readonly<Record<string, MetricDescription>> = catalog,
+  metrics: Readonly<Record<string, MetricDescription>> = catalog,
 ): Promise<string> {
-  const own = Object.values(described);
+  const catalogMetrics = Object.values(metrics);
   const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
-  const others = samples.filter(({ name }) => !own.some((each) => each.name === name));
-  return `${introduction}${own.map(formatMetric).join('\n')}
+  const processMetrics = samples.filter(({ name }) => !catalogMetrics.some((each) => each.name === name));
+  return `${introduction}${catalogMetrics.map(formatMetric).join('\n')}
 ## Metrics of the process
 
 These metrics describe the Node.js process. With several workers, the event loop delays are the values of the slowest worker, and the start time is the
@@ -67,7 +67,7 @@ value of the first worker. All other values are sums. The primary process, which
 
 | Name | Type | Meaning |
 | --- | --- | --- |
-${others.map(({ name, type, help }) => `| \`${name}\` | ${String(type)} | ${help} |`).join('\n')}
+${processMetrics.map(({ name, type, help }) => `| \`${name}\` | ${String(type)} | ${help} |`).join('\n')}
 `;
 }
 
@@ -87,7 +87,7 @@ ${facts.join('\n')}
 
 const capitalize = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 
-/** Help texts name pages by their topic, because Prometheus displays them as well. */
+/** Help texts contain the command that prints a page instead of a link, because Prometheus displays them as well. */
 const linkPages = (help: string) =>
   help
     .replace("'espalier docs probes'", '[Health probes](../operators/probes.md#checks)')

@@ -60,18 +60,19 @@ export function createSchemaReference(schema: GraphQLSchema = createSchema()): s
     schema.getMutationType()!,
     schema.getSubscriptionType()!,
   ];
-  const others = Object.values(schema.getTypeMap()).filter(
+  const otherTypes = Object.values(schema.getTypeMap()).filter(
     (type) =>
       !isIntrospectionType(type) && ![query, mutation, subscription].some((root) => root.name === type.name),
   );
-  const ofMutations = new Set(
+  const mutationTypeNames = new Set(
     Object.values(mutation.getFields()).flatMap(({ type, args }) =>
       [type, ...args.map((argument) => argument.type)].map((each) => getNamedType(each).name),
     ),
   );
-  const isListed = ({ name }: GraphQLNamedType) => !ofMutations.has(name) && !/(Connection|Edge)$/.test(name);
+  const isListed = ({ name }: GraphQLNamedType) =>
+    !mutationTypeNames.has(name) && !/(Connection|Edge)$/.test(name);
   const typesWhere = (matches: (type: GraphQLNamedType) => boolean) =>
-    others
+    otherTypes
       .filter((type) => matches(type) && isListed(type))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .map(formatType)
@@ -107,7 +108,7 @@ ${typesWhere(isInputObjectType)}
 ${typesWhere(isEnumType)}
 ## Scalars
 
-\`ID\`, \`String\`, \`Int\`, \`Float\` and \`Boolean\` are those of GraphQL. An \`ID\` of a folder, user, group or session is a UUID.
+\`ID\`, \`String\`, \`Int\`, \`Float\` and \`Boolean\` are the built-in scalars of GraphQL. An \`ID\` of a folder, user, group or session is a UUID.
 
 ${typesWhere((type) => isScalarType(type) && !isSpecifiedScalarType(type))}`;
 }
@@ -170,21 +171,21 @@ function formatFields(fields: Readonly<Record<string, AnyField>> | readonly AnyF
 }
 
 function formatField(field: AnyField): string {
-  const byDefault =
+  const defaultText =
     'defaultValue' in field && field.defaultValue !== undefined
       ? `, default \`${print(astFromValue(field.defaultValue, field.type)!)}\``
       : '';
   const args = 'args' in field ? field.args : [];
-  const line = `- \`${field.name}\` (${formatTypeLink(field.type)}${byDefault}): ${field.description}`;
+  const line = `- \`${field.name}\` (${formatTypeLink(field.type)}${defaultText}): ${field.description}`;
   return [line, ...args.map((argument) => `  ${formatField(argument)}`)].join('\n');
 }
 
 /** Types of connections and mutations have no section of their own. */
 function formatTypeLink(type: GraphQLType): string {
-  const named = getNamedType(type);
-  const { name } = named;
+  const namedType = getNamedType(type);
+  const { name } = namedType;
   const text = `\`${String(type)}\``;
   if (name.endsWith('Connection')) return `[${text}](#connections)`;
   if (/^(ID|String|Int|Float|Boolean)$/.test(name) || name.endsWith('Edge')) return text;
-  return `[${text}](#${name.toLowerCase()}-${kindOf(named)})`;
+  return `[${text}](#${name.toLowerCase()}-${kindOf(namedType)})`;
 }

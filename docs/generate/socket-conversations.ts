@@ -1,5 +1,5 @@
 /**
- * Example conversations over a socket with every frame of both sub-protocols. The page of frames is generated from these
+ * Example conversations over a socket with every frame of both sub-protocols. The page about socket frames is generated from these
  * conversations, and a test runs them against a real server. `…` stands for values that vary.
  */
 
@@ -80,7 +80,7 @@ export const conversations: readonly Conversation[] = [
       },
       {
         from: 'server',
-        about: 'the auth token expires soon. Refresh it, and send the new one',
+        about: 'the auth token expires soon. Refresh the tokens, and send the new auth token',
         once: 'the token has a minute left',
         frame: { type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt: '…' } },
       },
@@ -109,7 +109,7 @@ export const conversations: readonly Conversation[] = [
       { from: 'server', about: 'you can send operations now', frame: { type: 'connection_ack' } },
       {
         from: 'client',
-        about: 'starts an operation. If the id is in use, it replaces the operation with this id',
+        about: 'starts an operation. If the id is in use, the new operation replaces the one with this id',
         frame: { type: 'start', id: '1', payload: changes },
       },
       {

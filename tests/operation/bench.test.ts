@@ -61,7 +61,7 @@ describe('the benchmark', () => {
   test('suggests a name for a scenario that does not exist', async () => {
     await assert.rejects(bench('serch'), ({ code, stderr }: { code: number; stderr: string }) => {
       assert.equal(code, 1);
-      assert.match(stderr, /There is no scenario serch\. Did you mean search\?/);
+      assert.match(stderr, /There is no scenario or group serch\. Did you mean search\?/);
       return true;
     });
   });

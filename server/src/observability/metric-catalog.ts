@@ -33,7 +33,7 @@ export const catalog = {
   }),
   workers: gauge('espalier_workers', { help: 'Number of processes that serve requests.' }),
   ready: gauge('espalier_ready', {
-    help: '1 if the database responds, is not known to be damaged or outdated, and its file (SQLite) is in its place; otherwise 0.',
+    help: '1 if the database responds, is not known to be damaged or outdated, and its file (SQLite) has not been moved or deleted; otherwise 0.',
     aggregation: 'min',
   }),
   checks: gauge('espalier_check_ok', {
