@@ -8,7 +8,7 @@ const maxAttempts = 3;
 
 /** A database with different access numbers inside and outside of snapshots. */
 function databaseWith(numberOf: (snapshot: number) => number) {
-  const counted = { snapshots: 0, reports: 0 };
+  const counts = { snapshots: 0, reports: 0 };
   const reader = (accessNumber: number) =>
     ({
       get: (statement: { parts: readonly unknown[] }) => {
@@ -22,26 +22,26 @@ function databaseWith(numberOf: (snapshot: number) => number) {
   const database = {
     ...reader(5),
     shortSnapshot: (work: (reader: Reader) => Promise<unknown>) => {
-      assert.ok(++counted.snapshots <= 100, 'reads endlessly');
-      return work(reader(numberOf(counted.snapshots)));
+      assert.ok(++counts.snapshots <= 100, 'reads endlessly');
+      return work(reader(numberOf(counts.snapshots)));
     },
     reportStale: () => {
-      counted.reports++;
+      counts.reports++;
       return new Refusal('UNAVAILABLE', 'stale');
     },
   } as unknown as Database;
-  return { database, counted };
+  return { database, counts };
 }
 
-test('reports a stale database if snapshots are still older than the head after a few attempts', async () => {
-  const { database, counted } = databaseWith(() => 3);
+test('reports a stale database if three snapshots in a row are older than the head', async () => {
+  const { database, counts } = databaseWith(() => 3);
   await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'stale' });
-  assert.deepEqual(counted, { snapshots: maxAttempts, reports: 1 });
+  assert.deepEqual(counts, { snapshots: maxAttempts, reports: 1 });
 });
 
-test('reads again while a shared snapshot is older than the head', async () => {
-  const { database, counted } = databaseWith((snapshot) => (snapshot < 2 ? 3 : 5));
+test('reads a new snapshot if a shared snapshot is older than the head', async () => {
+  const { database, counts } = databaseWith((snapshot) => (snapshot < 2 ? 3 : 5));
   const { access, position } = await new AccessCache(database).accessOf('ann');
   assert.deepEqual([access.isAdministrator, position.accessNumber], [true, 5]);
-  assert.deepEqual(counted, { snapshots: 2, reports: 0 });
+  assert.deepEqual(counts, { snapshots: 2, reports: 0 });
 });

@@ -29,7 +29,7 @@ export interface CachedAccess {
 /** Counted in folders; see `Access.size`. */
 const maxCachedFolders = 1_000_000;
 
-/** A shared read may be older than the head, and is then repeated. A later read is never older, unless the database was restored. */
+/** A shared read may be older than the head, and is then repeated. A second read is never older, unless the database was restored. */
 const maxAttempts = 3;
 
 const findUser = sql<{ id: string }, { isAdministrator: number; disabledAt: number | null }>`
@@ -49,7 +49,7 @@ export class AccessCache {
     maxSize: maxCachedFolders,
     sizeCalculation: ({ access }) => access.size,
   });
-  /** Requests that arrive during a read share it. */
+  /** Requests that arrive during a read share that read. */
   readonly #pendingReads = new Map<string, Promise<LatestAccess>>();
   #nextHead: Promise<JournalHead> | undefined;
 
@@ -57,7 +57,7 @@ export class AccessCache {
     this.#database = database;
   }
 
-  /** The user's latest rights. Like `accessFor` and `accessIn`, it refuses a user who is disabled or deleted. */
+  /** The user's latest rights. This method, `accessFor()` and `accessIn()` refuse a user who is disabled or deleted. */
   accessOf(userId: string): PromiseOrValue<LatestAccess> {
     return whenDone(
       this.#readLatestHead(),
@@ -65,7 +65,7 @@ export class AccessCache {
     );
   }
 
-  /** The user's rights in a snapshot. Pass the head if you have read it there. */
+  /** The user's rights in a snapshot. Pass the head if you have read it in the snapshot. */
   accessFor(snapshot: Snapshot, userId: string, knownHead?: JournalHead): PromiseOrValue<LatestAccess> {
     return whenDone(
       knownHead ?? readHead(snapshot),
@@ -73,7 +73,7 @@ export class AccessCache {
     );
   }
 
-  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it there. */
+  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it in the transaction. */
   accessIn(
     transaction: Transaction,
     userId: string,
@@ -93,7 +93,7 @@ export class AccessCache {
     return this.#cache.get(userId);
   }
 
-  /** Requests that arrive together share a read of the head that begins after all requests have arrived. */
+  /** Requests that arrive together share one read of the head, which begins after the last of them has arrived. */
   #readLatestHead(): PromiseOrValue<JournalHead> {
     const database = this.#database;
     // A read of an embedded database is synchronous, so there is nothing to share.
@@ -133,7 +133,7 @@ export class AccessCache {
   async #readAndCache(reader: ConsistentReader, userId: string, head: JournalHead): Promise<LatestAccess> {
     const fresh = await readViewerAccess(reader, userId);
     const old = this.#cache.get(userId);
-    // Keeps the object if only the access of other users changed, so that its holders can compare by identity.
+    // Keeps the object if only the access of other users changed, so that code which holds the object can compare it by identity.
     const access = old?.access.equals(fresh) ? old.access : fresh;
     this.#cache.set(userId, { number: head.accessNumber, access });
     return { access, position: head };

@@ -1,6 +1,6 @@
 /**
  * Compares access. Is a user's access still the same as at an earlier entry of the journal? Which folders does a change of access
- * show or hide? Which users have different levels on a folder at two paths?
+ * show or hide? Which users get another level on a folder if its path changes?
  */
 
 import { readUsers, userKey, type User } from '../accounts/users.ts';
@@ -46,7 +46,7 @@ export async function hasAccessChanged(
   return (await firstChange(reader, [access], range)) !== undefined;
 }
 
-/** Whether the access may have changed at least twice. Then a comparison of the first and the last access misses a state in between. */
+/** Whether the access may have changed at least twice. A comparison of the first and the last access then misses a state in between. */
 export async function hasAccessChangedTwice(
   reader: Reader,
   accesses: readonly Access[],
@@ -89,7 +89,7 @@ async function readGrantPathIds(
   return [...new Set(granted.flatMap((id) => ancestry.pathFromTop(id)))];
 }
 
-/** 'uncovered': the user sees more of the folder or its subtree. 'level': the user sees the same, with another level. */
+/** 'uncovered': the user sees more of the folder or its subtree. 'level': the user sees the same folders, with another level. */
 type VisibilityChange = 'uncovered' | 'hidden' | 'level';
 
 interface AccessEffect {
@@ -120,28 +120,31 @@ export async function compareVisibility(
 }
 
 function findTopmost(before: Access, after: Access, paths: readonly (readonly string[])[]): AccessEffect[] {
-  const decided = new Set<string>();
-  const releveled = new Set<string>();
+  const shownOrHiddenIds = new Set<string>();
+  const levelChangeIds = new Set<string>();
   const effects: AccessEffect[] = [];
   for (const pathIds of paths.toSorted((one, other) => one.length - other.length)) {
-    if (pathIds.some((id) => decided.has(id))) continue;
+    if (pathIds.some((id) => shownOrHiddenIds.has(id))) continue;
     const effect = visibilityChange({ access: before, pathIds }, { access: after, pathIds });
-    if (!effect || (effect === 'level' && pathIds.some((id) => releveled.has(id)))) continue;
+    if (!effect || (effect === 'level' && pathIds.some((id) => levelChangeIds.has(id)))) continue;
     const folderId = pathIds.at(-1)!;
-    (effect === 'level' ? releveled : decided).add(folderId);
+    (effect === 'level' ? levelChangeIds : shownOrHiddenIds).add(folderId);
     effects.push({ folderId, effect });
   }
   return effects;
 }
 
 /** A folder's path, and the access of the user. */
-interface FolderSight {
+interface FolderVisibility {
   readonly access: Access;
   readonly pathIds: readonly string[];
 }
 
 /** How the visibility of a folder changes with its path or with the access of the user. */
-export function visibilityChange(before: FolderSight, after: FolderSight): VisibilityChange | undefined {
+export function visibilityChange(
+  before: FolderVisibility,
+  after: FolderVisibility,
+): VisibilityChange | undefined {
   const wasSeen = before.access.sees(before.pathIds);
   const isSeen = after.access.sees(after.pathIds);
   if (!isSeen) return wasSeen ? 'hidden' : undefined;
@@ -184,7 +187,7 @@ export async function compareAccess(
     .filter(({ before, after }) => before !== after);
 }
 
-/** Like `compareAccess`, with the users, in the order of their names. */
+/** Like `compareAccess()`, but returns the users themselves, in the order of their names. */
 export async function readAccessChanges(
   reader: Reader,
   { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },

@@ -49,7 +49,7 @@ test('lets administrators manage everything, whatever their grants are', () => {
   assert.equal(access.managesSomething, true);
 });
 
-test('turns the ancestors of a readable folder into passages', () => {
+test('shows the ancestors of a readable folder as passages', () => {
   const access = accessWith({ '/a/b/c': READ });
   for (const path of ['/', '/a', '/a/b']) {
     assert.equal(levelAt(access, path), NONE);
@@ -95,11 +95,11 @@ test('reports whether the user manages any folder', () => {
   assert.equal(accessWith({ '/': WRITE }).managesSomething, false);
 });
 
-test('includes the user and the groups in the subjects', () => {
+test('counts the user and the groups of the user as subjects', () => {
   assert.deepEqual([...accessWith({}).subjectIds], ['user', 'group']);
 });
 
-test('lists the same children by the rule of the parent as by the visibility of each child', () => {
+test('gives a child rule that lists exactly the visible children', () => {
   const steps = ['a', 'b', 'c'];
   const paths = ['/', ...steps.flatMap((one) => [`/${one}`, ...steps.map((two) => `/${one}/${two}`)])];
   const deep = [...paths, ...paths.slice(1).flatMap((path) => steps.map((step) => `${path}/${step}`))];

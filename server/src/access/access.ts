@@ -1,5 +1,5 @@
 /**
- * What one user may see and do at one moment, for queries, changes, search and counts. A grant holds for the whole subtree unless
+ * What one user may see and do at one moment. Queries, changes, search and counts use it. A grant applies to the whole subtree unless
  * a deeper grant replaces it. The ancestors of a readable folder are passages: the user sees only their names.
  */
 
@@ -49,12 +49,13 @@ export class Access {
   readonly hiddenIds: readonly string[];
   /** Folders with a grant of NONE that are passages. */
   readonly nameOnlyIds: readonly string[];
-  readonly #granted = new Map<string, AccessLevel>();
-  readonly #grantedInTrash = new Map<string, AccessLevel>();
+  /** The granted levels by folder id. */
+  readonly #levels = new Map<string, AccessLevel>();
+  readonly #levelsInTrash = new Map<string, AccessLevel>();
   /** The deleted folders in which a grant gives less than MANAGE. */
-  readonly #notManagedInTrash = new Set<string>();
+  readonly #unmanagedIdsInTrash = new Set<string>();
   readonly #passages: Set<string>;
-  /** By parent: the children that have a grant or lead to one. */
+  /** By parent: the children that have a grant or lead to a folder with a grant. */
   readonly #grantPathChildren = new Map<string, Set<string>>();
   #rightsKey: string | undefined;
 
@@ -66,27 +67,27 @@ export class Access {
     this.#passages = new Set([rootId]);
     for (const { pathIds, level } of grants) {
       if (pathIds[0] !== rootId) {
-        this.#grantedInTrash.set(pathIds.at(-1)!, level);
-        if (level < MANAGE) this.#notManagedInTrash.add(pathIds[0]!);
+        this.#levelsInTrash.set(pathIds.at(-1)!, level);
+        if (level < MANAGE) this.#unmanagedIdsInTrash.add(pathIds[0]!);
         continue;
       }
-      this.#granted.set(pathIds.at(-1)!, level);
+      this.#levels.set(pathIds.at(-1)!, level);
       if (level >= READ) pathIds.slice(0, -1).forEach((id) => this.#passages.add(id));
       pathIds.forEach((id, index) => index > 0 && this.#addGrantPathChild(pathIds[index - 1]!, id));
     }
-    const closed = [...this.#granted].filter(([, level]) => level < READ).map(([id]) => id);
-    this.hiddenIds = closed.filter((id) => !this.#passages.has(id));
-    this.nameOnlyIds = closed.filter((id) => this.#passages.has(id));
+    const closedIds = [...this.#levels].filter(([, level]) => level < READ).map(([id]) => id);
+    this.hiddenIds = closedIds.filter((id) => !this.#passages.has(id));
+    this.nameOnlyIds = closedIds.filter((id) => this.#passages.has(id));
   }
 
   /** Roughly proportional to the memory that this object takes. */
   get size(): number {
-    return 1 + this.#granted.size + this.#grantedInTrash.size + this.#passages.size;
+    return 1 + this.#levels.size + this.#levelsInTrash.size + this.#passages.size;
   }
 
   /** The folders at which the level may change: those with a grant, and the passages. Some are deleted. */
   get grantPathIds(): ReadonlySet<string> {
-    return new Set([...this.#granted.keys(), ...this.#grantedInTrash.keys(), ...this.#passages]);
+    return new Set([...this.#levels.keys(), ...this.#levelsInTrash.keys(), ...this.#passages]);
   }
 
   /** Equal for all users with the same rights on every folder. */
@@ -96,9 +97,9 @@ export class Access {
         JSON.stringify([
           this.rootId,
           this.isAdministrator,
-          [...this.#granted].sort(),
-          [...this.#grantedInTrash].sort(),
-          [...this.#notManagedInTrash].sort(),
+          [...this.#levels].sort(),
+          [...this.#levelsInTrash].sort(),
+          [...this.#unmanagedIdsInTrash].sort(),
           [...this.#passages].sort(),
           [...this.#grantPathChildren].map(([id, children]) => [id, ...[...children].sort()]).sort(),
         ]),
@@ -109,25 +110,25 @@ export class Access {
 
   /** Includes grants on deleted folders, which can be restored. */
   get writesSomething(): boolean {
-    const levels = [...this.#granted.values(), ...this.#grantedInTrash.values()];
+    const levels = [...this.#levels.values(), ...this.#levelsInTrash.values()];
     return this.isAdministrator || levels.some((level) => level >= WRITE);
   }
 
-  /** Whether every grant in a deleted folder gives MANAGE. `id` is the folder that was deleted itself, not one inside it. */
+  /** Whether every grant in a deleted folder gives MANAGE. `id` is the folder that was deleted itself, not a folder inside it. */
   managesInside(id: string): boolean {
-    return this.isAdministrator || !this.#notManagedInTrash.has(id);
+    return this.isAdministrator || !this.#unmanagedIdsInTrash.has(id);
   }
 
   get managesSomething(): boolean {
-    return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
+    return this.isAdministrator || [...this.#levels.values()].includes(MANAGE);
   }
 
   /** Whether both users see and may do the same on all current and former paths. */
   hasSameRightsAs(other: Access): boolean {
     if (this.isAdministrator || other.isAdministrator) return this.isAdministrator === other.isAdministrator;
     return (
-      isDeepStrictEqual(this.#granted, other.#granted) &&
-      isDeepStrictEqual(this.#grantedInTrash, other.#grantedInTrash) &&
+      isDeepStrictEqual(this.#levels, other.#levels) &&
+      isDeepStrictEqual(this.#levelsInTrash, other.#levelsInTrash) &&
       isDeepStrictEqual(this.#passages, other.#passages)
     );
   }
@@ -137,7 +138,7 @@ export class Access {
       this.isAdministrator === other.isAdministrator &&
       isDeepStrictEqual(this.subjectIds, other.subjectIds) &&
       isDeepStrictEqual(this.#grantPathChildren, other.#grantPathChildren) &&
-      isDeepStrictEqual(this.#notManagedInTrash, other.#notManagedInTrash) &&
+      isDeepStrictEqual(this.#unmanagedIdsInTrash, other.#unmanagedIdsInTrash) &&
       this.hasSameRightsAs(other)
     );
   }
@@ -145,24 +146,24 @@ export class Access {
   /** The topmost folders that grants make readable. Empty for administrators, whose access needs no grant. */
   get topmostReadableIds(): readonly string[] {
     const found: string[] = [];
-    const open = [this.rootId];
-    for (const id of open) {
-      if ((this.#granted.get(id) ?? NONE) >= READ) found.push(id);
-      else for (const childId of this.#grantPathChildren.get(id) ?? []) open.push(childId);
+    const openIds = [this.rootId];
+    for (const id of openIds) {
+      if ((this.#levels.get(id) ?? NONE) >= READ) found.push(id);
+      else for (const childId of this.#grantPathChildren.get(id) ?? []) openIds.push(childId);
     }
     return found;
   }
 
   /** The level on a folder whose parent has the level `inherited`. */
   levelOf(id: string, inherited: AccessLevel): AccessLevel {
-    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? inherited);
+    return this.isAdministrator ? MANAGE : (this.#levels.get(id) ?? inherited);
   }
 
   /** The level on the last folder of a path from the root. The path may be a former one. */
   levelAt(pathIds: readonly string[]): AccessLevel {
     if (this.isAdministrator) return MANAGE;
     for (let index = pathIds.length - 1; index >= 0; index--) {
-      const level = this.#granted.get(pathIds[index]!) ?? this.#grantedInTrash.get(pathIds[index]!);
+      const level = this.#levels.get(pathIds[index]!) ?? this.#levelsInTrash.get(pathIds[index]!);
       if (level !== undefined) return level;
     }
     return NONE;
@@ -180,7 +181,7 @@ export class Access {
 
   /** The level that is granted on the folder itself. */
   #ownLevel(id: string): AccessLevel | undefined {
-    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? this.#grantedInTrash.get(id));
+    return this.isAdministrator ? MANAGE : (this.#levels.get(id) ?? this.#levelsInTrash.get(id));
   }
 
   /** Whether the user sees a folder with this level, either as readable or as a passage. */

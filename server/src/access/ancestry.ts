@@ -46,22 +46,22 @@ export class Ancestry {
     return this.#parentIds.has(id);
   }
 
-  /** Must be awaited before `pathTo` is called for these folders. */
+  /** Await it before you call `pathTo()` for these folders. */
   load(ids: readonly string[]): PromiseOrValue<void> {
-    const missing = ids.filter((id) => !this.isLoaded(id));
-    if (missing.length === 0) return;
+    const missingIds = ids.filter((id) => !this.isLoaded(id));
+    if (missingIds.length === 0) return;
     const read = (some: readonly string[]) => this.#reader.all(findAncestors, { ids: some }, some.length);
-    return whenDone(readInBatches(missing, read), (steps) => {
+    return whenDone(readInBatches(missingIds, read), (steps) => {
       for (const { id, parentId } of steps) this.#parentIds.set(id, parentId);
     });
   }
 
-  /** For a parent that another read has returned. */
+  /** Call it for a parent that another read has returned. */
   setParent(id: string, parentId: string | null): void {
     this.#parentIds.set(id, parentId);
   }
 
-  /** For a path that the caller has read, possibly a former one. */
+  /** Call it for a path that you have read, possibly a former path. */
   setPath(pathIds: readonly string[]): void {
     pathIds.forEach((id, index) => this.setParent(id, pathIds[index - 1] ?? null));
   }
@@ -109,21 +109,21 @@ export async function readPastAncestry(
   ids: readonly string[],
 ): Promise<Ancestry> {
   const ancestry = new Ancestry(reader, rootId);
-  const loaded = new Set<string>();
-  let missing = [...ids];
-  while (missing.length > 0) {
-    const parentIds = new Map<string, string | null>(missing.map((id) => [id, null]));
-    for (const { id, parentId } of await reader.all(findAncestors, { ids: missing })) {
-      if (!loaded.has(id)) parentIds.set(id, parentId);
+  const loadedIds = new Set<string>();
+  let missingIds = [...ids];
+  while (missingIds.length > 0) {
+    const parentIds = new Map<string, string | null>(missingIds.map((id) => [id, null]));
+    for (const { id, parentId } of await reader.all(findAncestors, { ids: missingIds })) {
+      if (!loadedIds.has(id)) parentIds.set(id, parentId);
     }
     const changes = await reader.all(findPathChanges, { folderIds: [...parentIds.keys()], after: number });
     // The changes are in descending order, so the earliest change of a folder sets its parent last.
     for (const change of changes) parentIds.set(change.folderId, parentBefore(change));
     for (const [id, parentId] of parentIds) {
-      loaded.add(id);
+      loadedIds.add(id);
       ancestry.setParent(id, parentId);
     }
-    missing = [...parentIds.values()].filter((id) => id !== null).filter((id) => !loaded.has(id));
+    missingIds = [...parentIds.values()].filter((id) => id !== null).filter((id) => !loadedIds.has(id));
   }
   return ancestry;
 }

@@ -1,6 +1,6 @@
 /**
- * Everyone who has access to a folder, in the order of the user names. A page examines users in small batches. If few users can
- * have access, only these are examined, regardless of the number of other users.
+ * The users who have access to a folder, in the order of their names. A page examines users in small batches. If few users can
+ * have access, a page examines only these users, regardless of the number of other users.
  */
 
 import { listUsers, userKey, type KeyedSlice, type User } from '../accounts/users.ts';
@@ -55,7 +55,7 @@ const findCandidates = sql<OnPath & { limit: number }, { id: string }>`
   ) as members
   limit ${'limit'}`;
 
-/** The nearest folder decides, then the highest level. The order is that of `findDecidingGrant`. */
+/** The nearest folder decides, then the highest level. `findDecidingGrant()` has the same order. */
 const findDecidingGrants = sql<OnPath & { userIds: readonly string[] }, Grant & { userId: string }>`
   select "userId", "folderId", "subjectId", "subjectKind", level, "grantedAt" from (
     select subjects.user_id as "userId", grants.folder_id as "folderId", grants.subject_id as "subjectId",
@@ -75,7 +75,7 @@ const findDecidingGrants = sql<OnPath & { userIds: readonly string[] }, Grant & 
   ) as ranked
   where rank = 1`;
 
-/** A page of everyone with a level above NONE. */
+/** A page of the users with a level above NONE. */
 export async function listEffectiveAccess(
   reader: ConsistentReader,
   options: EffectiveAccessRead,
@@ -89,7 +89,7 @@ export async function listEffectiveAccess(
   return found.slice(0, limit);
 }
 
-/** Counts the users that `listEffectiveAccess` pages through. */
+/** Counts the users in all pages of `listEffectiveAccess()`. */
 export async function countEffectiveAccess(
   reader: ConsistentReader,
   options: EffectiveAccessRead,

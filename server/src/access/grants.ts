@@ -65,7 +65,7 @@ const findOn = sql<{ folderIds: readonly string[] }, Grant>`
 
 type PageParameters = GrantPosition & { readonly limit: number; readonly ids: readonly string[] };
 
-/** The newest grants first. `owner` is the column of the ids whose lists are read; `other` is the second column of the position. */
+/** A page of each list, the newest grants first. `owner` is the column of the ids whose lists are read; `other` is the second column of the position. */
 const pageOfEach = <More = unknown>(owner: Statement, other: Statement, chosen: Statement) =>
   sql<PageParameters & More, ListOfEach>`${listForEach('ids', {
     table: 'grants',
@@ -131,7 +131,7 @@ export function listGrantsOn(
   return whenDone(lists, (found) => readListsOfEach(folderIds, found, columns));
 }
 
-/** Counts the grants that `listGrantsOn` pages through. */
+/** Counts the grants in all pages of `listGrantsOn()`. */
 export function countGrantsOn(
   reader: Reader,
   folderIds: readonly string[],
@@ -172,7 +172,7 @@ export interface UserAccess {
   readonly grant: Grant | undefined;
   /** Set if the deciding grant is to a group. */
   readonly group: Group | undefined;
-  /** Undefined if it could reveal a deeper folder that the viewer may not see. */
+  /** Undefined if the value could reveal a deeper folder that the viewer may not see. */
   readonly isPassage: boolean | undefined;
 }
 
@@ -244,7 +244,7 @@ export async function removeGrant(
   return true;
 }
 
-/** Records the grants that are removed with a purged folder. They no longer affect any access. */
+/** Records that the grants on purged folders were removed. These grants no longer affect any access. */
 export async function recordPurgedGrants(
   transaction: Transaction,
   folderIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Reads groups and their members, and makes the changes of groups that an administrator can request. */
+/** Reads groups and their members, and makes the changes of groups that administrators request. */
 
 import { randomUUID } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -88,7 +88,7 @@ export function readGroupByName(reader: Reader, name: string): PromiseOrValue<Gr
   return validName ? reader.get(findByKey, { key: accountNameKey(validName) }) : undefined;
 }
 
-/** Reads groups by id. Unknown ids are left out. */
+/** Reads groups by id. The map has no entry for an unknown id. */
 export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, Group>> {
   return whenDone(
     reader.all(findByIds, { ids: ids.filter(isRowId) }),
@@ -96,7 +96,7 @@ export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrVal
   );
 }
 
-/** The groups of each user in the order of `groupKey`; users without groups are left out. */
+/** The groups of each user in the order of `groupKey()`. The map has no entry for a user without groups. */
 export function listGroupsOf(
   reader: Reader,
   userIds: readonly string[],
@@ -107,7 +107,7 @@ export function listGroupsOf(
   );
 }
 
-/** How many groups each user is in; users without groups are left out. */
+/** The number of groups of each user. The map has no entry for a user without groups. */
 export function countGroupsOf(
   reader: Reader,
   userIds: readonly string[],
@@ -115,7 +115,7 @@ export function countGroupsOf(
   return whenDone(reader.all(countOfEachUser, { userIds }), readCounts);
 }
 
-/** Groups whose name contains the text in any case, in the order of `groupKey`. */
+/** Groups whose name contains the text in any case, in the order of `groupKey()`. */
 export function listGroups(
   reader: Reader,
   text: string | null | undefined,
@@ -142,7 +142,7 @@ interface Membership {
 
 export interface ChangedGroup {
   readonly id: string;
-  /** The group after the change. Missing if the change was made earlier, under the same idempotency key. */
+  /** The group after the change. Missing if an earlier request with the same idempotency key made the change. */
   readonly group?: Group;
 }
 
@@ -219,14 +219,14 @@ export class Groups {
       const userIds = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
       await transaction.run(deleteGrants, { id });
       await transaction.run(deleteRow, { id });
-      const removed = { groupId: id, userIds, changesAccess: true };
-      recordEach(transaction, { kind: 'REMOVE_FROM_GROUP', ...by, ...removed });
+      const entries = { groupId: id, userIds, changesAccess: true };
+      recordEach(transaction, { kind: 'REMOVE_FROM_GROUP', ...by, ...entries });
       const before = { name };
       record(transaction, { kind: 'DELETE_GROUP', ...by, groupId: id, before, changesAccess: true });
     });
   }
 
-  /** Adds all users or none. Counts those who were not members before. */
+  /** Adds all users or none. The result counts the users who were not members before. */
   addMembers(caller: Caller, { groupId, userIds }: Membership): Promise<Changed<ChangedMembers>> {
     return runAsAdministrator(this.#changes, caller, membersResult, async (transaction, by) => {
       limitUserIds(userIds);
@@ -236,25 +236,27 @@ export class Groups {
         throw new Refusal('NOT_FOUND', '`userIds` contains an id that belongs to no user.');
       }
       const members = await membersAmong(transaction, { groupId, userIds });
-      const added = [...new Set(userIds)].filter((id) => !members.has(id));
-      await transaction.run(insertMembers, { groupId, userIds: added });
+      const addedIds = [...new Set(userIds)].filter((id) => !members.has(id));
+      await transaction.run(insertMembers, { groupId, userIds: addedIds });
       // Each entry names one user whose access changes.
-      const entries = { groupId, userIds: added, changesAccess: true };
+      const entries = { groupId, userIds: addedIds, changesAccess: true };
       recordEach(transaction, { kind: 'ADD_TO_GROUP', ...by, ...entries });
-      return { id: groupId, group, count: added.length };
+      return { id: groupId, group, count: addedIds.length };
     });
   }
 
-  /** Ignores users who are not members. */
+  /** Ignores users who are not members, and does not count them. */
   removeMembers(caller: Caller, { groupId, userIds }: Membership): Promise<Changed<ChangedMembers>> {
     return runAsAdministrator(this.#changes, caller, membersResult, async (transaction, by) => {
       limitUserIds(userIds);
       const group = await requireGroup(transaction, groupId);
-      const removed = [...(await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) }))];
-      await transaction.run(deleteMembers, { groupId, userIds: removed });
-      const entries = { groupId, userIds: removed, changesAccess: true };
+      const removedIds = [
+        ...(await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) })),
+      ];
+      await transaction.run(deleteMembers, { groupId, userIds: removedIds });
+      const entries = { groupId, userIds: removedIds, changesAccess: true };
       recordEach(transaction, { kind: 'REMOVE_FROM_GROUP', ...by, ...entries });
-      return { id: groupId, group, count: removed.length };
+      return { id: groupId, group, count: removedIds.length };
     });
   }
 }

@@ -36,16 +36,16 @@ test('treats composed and decomposed letters as the same password', async () => 
   assert.equal(await passwords.matches('Zurich', await passwords.hash(composed, entry), entry), false);
 });
 
-test('matches no password without a hash', async () => {
+test('matches no password if there is no stored hash', async () => {
   const passwords = new Passwords();
   assert.equal(await passwords.matches('hunter2', undefined, entry), false);
   assert.equal(await passwords.matches('', undefined, entry), false);
 });
 
-test('rejects a request for a hash, with Retry-After, if the queue is full', async () => {
+test('rejects a hash with a retry time if the queue is full', async () => {
   const passwords = new Passwords({ maxConcurrent: 1, maxWaiting: 1 });
-  const working = passwords.hash('first', entry);
-  const waiting = passwords.matches('second', undefined, entry);
+  const runningHash = passwords.hash('first', entry);
+  const waitingMatch = passwords.matches('second', undefined, entry);
   await assert.rejects(passwords.hash('third', entry), (error) => {
     assert.ok(error instanceof Refusal);
     assert.equal(error.code, 'UNAVAILABLE');
@@ -53,11 +53,11 @@ test('rejects a request for a hash, with Retry-After, if the queue is full', asy
     assert.ok(!error.message.includes('third'));
     return true;
   });
-  assert.match(await working, /^\$argon2id\$/);
-  assert.equal(await waiting, false);
+  assert.match(await runningHash, /^\$argon2id\$/);
+  assert.equal(await waitingMatch, false);
 });
 
-test('accepts the same number of hashes again after the queue was empty', async () => {
+test('accepts as many hashes as before after the queue was full', async () => {
   const passwords = new Passwords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const three = ['a', 'b', 'c'].map((password) => passwords.hash(password, entry));
@@ -110,7 +110,7 @@ test('requires 8 to 128 code points in NFC', async () => {
   }
 });
 
-test('accepts any kind of character and requires none', async () => {
+test('accepts all kinds of characters and requires no kind', async () => {
   for (const password of [
     'aaaaaaab',
     '        ',
@@ -123,8 +123,7 @@ test('accepts any kind of character and requires none', async () => {
   }
 });
 
-test('rejects ill-formed Unicode, which cannot be typed again', () =>
-  assertRefused('walnut72\ud800', /well-formed/));
+test('rejects ill-formed Unicode', () => assertRefused('walnut72\ud800', /well-formed/));
 
 test('rejects common passwords in any case', async () => {
   for (const password of ['password', 'PassWord', '12345678', 'qwertyuiop', 'trustno1', 'Baseball']) {
@@ -132,7 +131,7 @@ test('rejects common passwords in any case', async () => {
   }
 });
 
-test('rejects short repeated or consecutive letters and digits', async () => {
+test('rejects short passwords of repeated or consecutive characters', async () => {
   for (const password of [
     '00000000',
     'AAAAAAAA',
@@ -149,7 +148,7 @@ test('rejects short repeated or consecutive letters and digits', async () => {
   }
 });
 
-test('uses a sorted lower-case list with more than 10,000 passwords of the minimum length', async () => {
+test('rejects the 10,000 most common passwords of the minimum length', async () => {
   const listed = dictionary['passwords-common'].filter(({ length }) => length >= 8);
   assert.deepEqual(listed.slice(0, 4), ['password', '12345678', '123456789', 'baseball']);
   assert.ok(listed.every((password) => password === password.toLowerCase()));

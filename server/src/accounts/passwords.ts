@@ -21,7 +21,7 @@ export interface PasswordCost {
 
 interface PasswordOptions {
   readonly maxConcurrent?: number;
-  /** Limits the hashing of all workers of this node together. Each worker shares its permits fairly. */
+  /** Limits the hashing of all workers of this node together. Each worker shares its own permits fairly between keys. */
   readonly semaphore?: Semaphore | undefined;
   readonly maxWaiting?: number;
   readonly cost?: PasswordCost | undefined;
@@ -56,12 +56,12 @@ export class Passwords {
       : { running, waiting };
   }
 
-  /** `entry` has the key in the queue, for example the client address. */
+  /** `entry` contains the key in the fair queue, for example the client address. */
   hash(password: string, entry: QueueEntry): Promise<string> {
     return this.#enqueue(entry, () => hash(normalize(password), this.#cost));
   }
 
-  /** Without a hash, does the same work and returns false. */
+  /** Returns false without a stored hash, after the same work. */
   matches(password: string, storedHash: string | undefined, entry: QueueEntry): Promise<boolean> {
     return this.#enqueue(entry, async () => {
       const isMatch = await verify(storedHash ?? this.#dummyHash, normalize(password));
@@ -134,10 +134,10 @@ function isSimple(folded: string): boolean {
   return hasStep(1) || hasStep(-1);
 }
 
-/** Loads the list when a password is set for the first time, because it is large. */
+/** Loads the list of common passwords at the first use, because the list is large. */
 async function isCommon(folded: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  // Sorted by frequency, in lower case. Passwords below the minimum length do not count.
+  // The list is in lower case and sorted by frequency. Passwords below the minimum length do not count.
   return dictionary['passwords-common']
     .filter(({ length }) => length >= minPasswordLength)
     .slice(0, commonPasswords)
@@ -170,8 +170,8 @@ export async function checkCredentials(
 }
 
 /**
- * Confirms that the credentials are still valid, inside the transaction that creates the session. It is a write, so that the
- * database serializes it with a concurrent change of the password or of the user.
+ * Confirms that the credentials are still valid, inside the transaction that creates the session. It writes the time of the login, so
+ * that the database serializes it with a concurrent change of the password or of the user.
  */
 export async function recordLogin(
   transaction: Transaction,

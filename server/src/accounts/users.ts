@@ -20,7 +20,7 @@ export interface User {
   readonly lastLoginAt: number | null;
 }
 
-/** Selects users whose name contains the text, in any case, and who are members of the group or have one of the ids. */
+/** Selects users whose name contains the text, in any case. With `groupId` or `ids`, only members of the group or users with these ids. */
 export interface UserFilter {
   readonly text?: string | null | undefined;
   readonly groupId?: string | undefined;
@@ -88,12 +88,12 @@ export function requireFreeName(
   });
 }
 
-/** The key by which names are sorted, and compared without regard to case. */
+/** The sort key of a name. Names that differ only in case have the same key. */
 export function accountNameKey(name: string): string {
   return name.toLowerCase();
 }
 
-/** A pattern for `like … escape '!'` that matches keys with the text, or all keys without a text. Undefined if no name can contain the text. */
+/** A pattern for `like … escape '!'`. Matches keys that contain the text; without a text, all keys. Undefined if no name can contain the text. */
 export function searchPattern(text: string | null | undefined): string | undefined {
   if (!text) return '%';
   const name = toAccountName(text);
@@ -131,7 +131,7 @@ const allUsers = listStatements(sql`from users where username_key like ${'patter
 const groupMembers = listStatements(sql`
   from group_members join users on users.id = user_id
   where group_id = ${'groupId'} and username_key like ${'pattern'} escape '!'`);
-// With a cross join, SQLite looks the ids up instead of reading all users.
+// With a cross join, SQLite looks up the ids instead of reading all users.
 const usersWithIds = listStatements(sql`
   from ${list('ids')} cross join users
   where users.id = each.value and username_key like ${'pattern'} escape '!'`);
@@ -152,7 +152,7 @@ export function readUserByName(reader: Reader, username: string): PromiseOrValue
   return whenDone(reader.get(findByKey, { key: accountNameKey(name) }), (row) => row && toUser(row));
 }
 
-/** Reads users by id. Unknown ids are left out. */
+/** Reads users by id. The map has no entry for an unknown id. */
 export function readUsers(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, User>> {
   return whenDone(
     reader.all(findByIds, { ids: ids.filter(isRowId) }),
@@ -169,7 +169,7 @@ export async function hasUsers(reader: Reader): Promise<boolean> {
   return (await reader.get(findAnyUser, {})) !== undefined;
 }
 
-/** Lists users in the order of `userKey`. */
+/** Lists users in the order of `userKey()`. */
 export function listUsers(
   reader: Reader,
   filter: UserFilter,
@@ -300,9 +300,9 @@ export async function updateUser(
     disabledAt: isDisabled ? (user.disabledAt ?? by.now) : null,
   });
   const { before, after } = differences(old, { username, isAdministrator, isDisabled });
-  const changed = Object.keys(after);
-  if (changed.length === 0) return;
-  const changesAccess = changed.some((key) => key !== 'username');
+  const changedFields = Object.keys(after);
+  if (changedFields.length === 0) return;
+  const changesAccess = changedFields.some((field) => field !== 'username');
   record(transaction, { kind: 'UPDATE_USER', ...by, userId: id, before, after, changesAccess });
 }
 
@@ -335,7 +335,7 @@ export async function deleteUser(transaction: Transaction, id: string, by: Chang
     throw new Refusal('CONFLICT', 'You cannot delete yourself. Another administrator can do this.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
-  // Kept until all auth tokens of the user have expired.
+  // The row is kept until all auth tokens of the user have expired.
   await transaction.run(insertDeletedUser, { id, now: by.now });
   const before = { username, isAdministrator };
   record(transaction, { kind: 'DELETE_USER', ...by, userId: id, before, changesAccess: true });

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
 import { formatCount, formatSize } from '../maintenance/backup/backup-files.ts';
-import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
+import { restoreBackup, type RestoreResult } from '../maintenance/backup/restore.ts';
 import { systemClock } from '../clock.ts';
 import { readProcessSettings } from '../config/config.ts';
 import { settingsTable } from '../config/settings-table.ts';
@@ -97,7 +97,7 @@ If you run the command as root, the new file gets the owner of the replaced file
 });
 
 /** Returns the JSON output. Its keys are public and do not follow the names in the code. */
-function toOutput({ file, before, newOwner, ...others }: Restored) {
+function toOutput({ file, before, newOwner, ...others }: RestoreResult) {
   const { lastChangeAt } = others;
   return {
     file,
@@ -108,7 +108,7 @@ function toOutput({ file, before, newOwner, ...others }: Restored) {
   };
 }
 
-function describeRestored(restored: Restored): string {
+function describeRestored(restored: RestoreResult): string {
   const { file, before, newOwner, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
   const last = lastChangeAt === null ? '' : `; the last change was at ${formatMinute(lastChangeAt)}`;
   return [

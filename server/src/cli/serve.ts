@@ -9,7 +9,7 @@ import { readProcessSettings } from '../config/config.ts';
 import { settingGroups, type Settings } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
-import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
+import { Primary, WorkerFailedError, type ClusterOptions } from '../cluster/primary.ts';
 import { command } from './command.ts';
 import { ExitError } from './failures.ts';
 import { consoleFolder, documentationFolder, version } from './package-files.ts';
@@ -104,7 +104,7 @@ async function startCluster(options: ClusterOptions): Promise<Running> {
   try {
     return await Primary.start(options);
   } catch (error) {
-    if (error instanceof WorkerFailed) throw new ExitError(error.exitCode, error.message);
+    if (error instanceof WorkerFailedError) throw new ExitError(error.exitCode, error.message);
     throw error;
   }
 }

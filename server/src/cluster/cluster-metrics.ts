@@ -10,10 +10,10 @@ const sampleTimeoutMs = 2_000;
 
 export class ClusterMetrics {
   readonly #workers: () => Iterable<WorkerChannel>;
-  readonly #waiting = new Map<number, (samples: Samples | undefined) => void>();
-  readonly #latest = new Map<WorkerChannel, Samples>();
-  /** The counters of workers that have ended. They are kept because a counter must never decrease. */
-  #ended: readonly Samples[] = [];
+  readonly #pendingRequests = new Map<number, (samples: Samples | undefined) => void>();
+  readonly #latestSamples = new Map<WorkerChannel, Samples>();
+  /** The counters of workers that have ended. They stay in the sums, because a counter must never decrease. */
+  #endedCounters: readonly Samples[] = [];
   #lastTicket = 0;
 
   constructor(workers: () => Iterable<WorkerChannel>) {
@@ -24,30 +24,30 @@ export class ClusterMetrics {
     const samplesOfEach = await Promise.all([...this.#workers()].map((worker) => this.#request(worker)));
     if (samplesOfEach.every((samples) => samples === undefined))
       throw new Error('No worker responds with its metrics.');
-    if (this.#ended.length > 1) this.#ended = [await mergeCounters(this.#ended)];
-    return merge([...this.#latest.values(), ...this.#ended]).metrics();
+    if (this.#endedCounters.length > 1) this.#endedCounters = [await mergeCounters(this.#endedCounters)];
+    return merge([...this.#latestSamples.values(), ...this.#endedCounters]).metrics();
   }
 
-  /** Call this when the worker has ended. */
+  /** Call it when the worker has ended. */
   async remove(worker: WorkerChannel): Promise<void> {
-    const last = this.#latest.get(worker);
-    this.#latest.delete(worker);
-    if (last) this.#ended = [...this.#ended, await mergeCounters([last])];
+    const last = this.#latestSamples.get(worker);
+    this.#latestSamples.delete(worker);
+    if (last) this.#endedCounters = [...this.#endedCounters, await mergeCounters([last])];
   }
 
   take(ticket: number, samples: Samples): void {
-    this.#waiting.get(ticket)?.(samples);
+    this.#pendingRequests.get(ticket)?.(samples);
   }
 
   async #request(worker: WorkerChannel): Promise<Samples | undefined> {
     const ticket = ++this.#lastTicket;
     const { promise, resolve } = Promise.withResolvers<Samples | undefined>();
-    this.#waiting.set(ticket, resolve);
-    // The samples arrive through `take` with the same ticket, unless the worker ends.
+    this.#pendingRequests.set(ticket, resolve);
+    // The samples arrive through `take()` with the same ticket, unless the worker ends.
     worker.send({ kind: 'read samples', ticket });
     const samples = await withTimeout(sampleTimeoutMs, promise, undefined);
-    this.#waiting.delete(ticket);
-    if (samples) this.#latest.set(worker, samples);
+    this.#pendingRequests.delete(ticket);
+    if (samples) this.#latestSamples.set(worker, samples);
     return samples;
   }
 }

@@ -7,7 +7,7 @@ import type { Samples } from '../observability/metrics.ts';
 import type { QueueKey } from '../sessions/attempt-queues.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 
-/** Contains the settings, because only the primary reads them: files that they name can change before a worker restarts. */
+/** Contains the settings, because only the primary reads them. Files that a setting names can change before a worker restarts. */
 export interface WorkerSetup extends Pick<ClusterWorker, 'number' | 'count' | 'isFirst'> {
   readonly settings: Settings;
   readonly displayedSettings: readonly DisplayedSetting[];
@@ -27,7 +27,7 @@ export type ToWorker =
 
 /** Messages about the worker itself. */
 export type WorkerReport =
-  /** The worker receives messages from now on. */
+  /** The worker now receives messages. */
   | { readonly kind: 'connected' }
   /** The first worker prepares the database and can create the administrator. */
   | { readonly kind: 'administrator'; readonly created: NewAdministrator }

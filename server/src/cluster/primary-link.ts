@@ -87,7 +87,7 @@ export class PrimaryLink {
   }
 }
 
-/** Does nothing if the primary has ended: then this worker ends as well. */
+/** Does nothing if the primary has ended, because this worker then ends as well. */
 function send(message: ToPrimary): Promise<void> {
   if (!process.connected) return Promise.resolve();
   return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));
@@ -95,23 +95,23 @@ function send(message: ToPrimary): Promise<void> {
 
 interface WaitingAttempt {
   ahead: readonly number[];
-  /** Called with false if a queue is full. */
-  joined: (hasJoined: boolean) => void;
+  /** Called when the primary has answered: with false if a queue is full. */
+  onJoinResult: (hasJoined: boolean) => void;
   wake: () => void;
 }
 
 class PrimaryAttemptQueues implements SharedAttemptQueues {
   readonly #attempts = new Map<number, WaitingAttempt>();
-  #last = 0;
+  #lastNumber = 0;
 
   async join(keys: readonly QueueKey[]): Promise<QueuedAttempt> {
-    const number = ++this.#last;
-    const attempt: WaitingAttempt = { ahead: [], joined: () => undefined, wake: () => undefined };
+    const number = ++this.#lastNumber;
+    const attempt: WaitingAttempt = { ahead: [], onJoinResult: () => undefined, wake: () => undefined };
     this.#attempts.set(number, attempt);
-    const hasJoined = new Promise<boolean>((resolve) => (attempt.joined = resolve));
+    const hasJoined = new Promise<boolean>((resolve) => (attempt.onJoinResult = resolve));
     // Sends only these fields, because the throttle's keys have more.
-    const sent = keys.map(({ key, maxConcurrent }) => ({ key, maxConcurrent }));
-    void send({ kind: 'join', attempt: number, keys: sent });
+    const sentKeys = keys.map(({ key, maxConcurrent }) => ({ key, maxConcurrent }));
+    void send({ kind: 'join', attempt: number, keys: sentKeys });
     if (!(await hasJoined)) {
       this.#attempts.delete(number);
       throw tooManyLogins();
@@ -130,18 +130,18 @@ class PrimaryAttemptQueues implements SharedAttemptQueues {
     const attempt = this.#attempts.get(number);
     if (!attempt) return;
     attempt.ahead = ahead;
-    attempt.joined(true);
+    attempt.onJoinResult(true);
     attempt.wake();
   }
 
   refuse(number: number): void {
-    this.#attempts.get(number)?.joined(false);
+    this.#attempts.get(number)?.onJoinResult(false);
   }
 }
 
 class PrimarySemaphore implements Semaphore {
   readonly #waiting = new Map<number, () => void>();
-  #last = 0;
+  #lastNumber = 0;
   #running = 0;
 
   get waiting(): number {
@@ -153,7 +153,7 @@ class PrimarySemaphore implements Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const ticket = ++this.#last;
+    const ticket = ++this.#lastNumber;
     await new Promise<void>((resolve) => {
       this.#waiting.set(ticket, resolve);
       void send({ kind: 'acquire permit', ticket });

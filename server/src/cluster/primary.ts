@@ -27,9 +27,9 @@ export interface ClusterOptions {
   readonly onNewAdministrator: (administrator: NewAdministrator) => void;
 }
 
-/** A worker ended before the whole cluster was ready. The message is empty if the worker has already logged the reason. */
-export class WorkerFailed extends Error {
-  override readonly name = 'WorkerFailed';
+/** Thrown if a worker ends before the whole cluster is ready. The message is empty if the worker has already logged the reason. */
+export class WorkerFailedError extends Error {
+  override readonly name = 'WorkerFailedError';
   readonly exitCode: number;
   constructor(exitCode: number, message = '') {
     super(message);
@@ -61,14 +61,14 @@ export class Primary {
   #metrics: ClusterMetrics | undefined;
   #metricsPort: MetricsPort | undefined;
 
-  /** Resolves when all workers are ready. If one cannot start, stops all and rejects with `WorkerFailed` or `StartError`. */
+  /** Resolves when all workers are ready. If a worker cannot start, stops all workers and rejects with `WorkerFailedError` or `StartError`. */
   static async start(options: ClusterOptions): Promise<Primary> {
-    const started = new Primary(options);
+    const primary = new Primary(options);
     try {
-      await started.#start();
-      return started;
+      await primary.#start();
+      return primary;
     } catch (error) {
-      await started.close();
+      await primary.close();
       options.signal.throwIfAborted();
       throw error;
     }
@@ -115,7 +115,8 @@ export class Primary {
     const others = Array.from({ length: settings.workers - 1 }, (_, index) => this.#fork(index + 2));
     await Promise.all(others.map(({ ready }) => ready));
     signal.throwIfAborted();
-    if (this.#workers.size < settings.workers) throw new WorkerFailed(1, 'A worker ended during the start.');
+    if (this.#workers.size < settings.workers)
+      throw new WorkerFailedError(1, 'A worker ended during the start.');
     for (const worker of this.#workers) worker.mayRestart = true;
   }
 
@@ -171,14 +172,14 @@ export class Primary {
     worker.mayRestart = true;
     worker.ready.then(
       () => this.#options.log.info({ worker: number }, 'a worker is ready again'),
-      ({ message }: WorkerFailed) => message && this.#options.log.error({ worker: number }, message),
+      ({ message }: WorkerFailedError) => message && this.#options.log.error({ worker: number }, message),
     );
   }
 
   #onMessage(worker: WorkerProcess, message: ToPrimary): void {
     switch (message.kind) {
       case 'connected':
-        // Added before it is ready, because the first worker requests a permit to hash the new administrator's password.
+        // The worker is added before it is ready, because the first worker requests a permit to hash the new administrator's password.
         this.#sharedState.add(worker);
         return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
       case 'administrator':
@@ -190,7 +191,7 @@ export class Primary {
       case 'samples':
         return this.#metrics?.take(message.ticket, message.samples);
       case 'failed':
-        return worker.fail(new WorkerFailed(message.exitCode, message.message));
+        return worker.fail(new WorkerFailedError(message.exitCode, message.message));
       case 'committed':
       case 'join':
       case 'leave':
@@ -210,10 +211,10 @@ interface Exit {
 /** One worker process, from its start to its end. */
 class WorkerProcess {
   readonly setup: WorkerSetup;
-  /** False until all workers of the cluster are ready: if one ends earlier, the start of the cluster fails. */
+  /** False until all workers of the cluster are ready. If a worker ends earlier, the start of the cluster fails. */
   mayRestart = false;
   readonly #ready = Promise.withResolvers<void>();
-  /** Rejects with a `WorkerFailed` if the worker ends before it is ready. */
+  /** Rejects with a `WorkerFailedError` if the worker ends before it is ready. */
   readonly ready = this.#ready.promise;
   readonly ended: Promise<Exit>;
   readonly #process = cluster.fork();
@@ -223,11 +224,11 @@ class WorkerProcess {
     this.setup = setup;
     this.ready.catch(() => undefined);
     this.#process.on('message', onMessage);
-    // For example a message that could not be sent because the worker has ended. `exit` follows.
+    // The error is, for example, a message that could not be sent because the worker has ended. An `exit` event follows.
     this.#process.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       this.#process.on('exit', (code, signal) => {
-        this.fail(new WorkerFailed(code || 1));
+        this.fail(new WorkerFailedError(code || 1));
         resolve({ code, signal });
       });
     });
@@ -246,7 +247,7 @@ class WorkerProcess {
     this.#ready.resolve();
   }
 
-  fail(reason: WorkerFailed): void {
+  fail(reason: WorkerFailedError): void {
     this.#ready.reject(reason);
   }
 

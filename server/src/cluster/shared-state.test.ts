@@ -34,7 +34,7 @@ describe('the shared state of workers', () => {
     assert.deepEqual([one.received, other.received], [[], [{ kind: 'committed' }]]);
   });
 
-  test('limits the password hashes of all workers, and releases the permits of a worker that ends', async () => {
+  test('limits the hashes of all workers, and releases the permits of an ended worker', async () => {
     const { state, one, other } = createState(1);
     state.handle(one, { kind: 'acquire permit', ticket: 1 });
     state.handle(other, { kind: 'acquire permit', ticket: 1 });
@@ -59,7 +59,7 @@ describe('the shared state of workers', () => {
     assert.deepEqual(ticketsOf(other), [1]);
   });
 
-  test('queues the attempts of all workers together, and moves them up when one leaves or its worker ends', async () => {
+  test('queues the attempts of all workers together, and sends each new position', async () => {
     const { state, one, other } = createState();
     state.handle(one, { kind: 'join', attempt: 1, keys: [queueKey] });
     state.handle(one, { kind: 'join', attempt: 2, keys: [queueKey] });
@@ -73,7 +73,7 @@ describe('the shared state of workers', () => {
     assert.deepEqual(lastAheadOf(other), [0]);
   });
 
-  test('sends the connections of a user to the other workers, including a new one', () => {
+  test('sends the number of connections of a user to the other workers', () => {
     const { state, one, other } = createState();
     state.handle(one, { kind: 'local connections', userId: 'ann', count: 2 });
     const message = (count: number) => ({ kind: 'remote connections', userId: 'ann', count });

@@ -16,7 +16,7 @@ export interface WorkerChannel {
 /** The attempts, permits and connections of one worker. */
 interface WorkerState {
   readonly attempts: Map<number, QueuedAttempt>;
-  /** Functions that release the worker's permits, by ticket. A request that still waits has none. */
+  /** Functions that release the worker's permits, by ticket. A waiting request has no function yet. */
   readonly releases: Map<number, () => void>;
   readonly connections: Map<string, number>;
 }

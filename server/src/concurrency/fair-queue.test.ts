@@ -3,30 +3,35 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { FairQueue, type FairQueueOptions, type QueueEntry } from './fair-queue.ts';
 
-class Full extends Error {}
+class QueueFullError extends Error {}
 
 /** A queue with jobs that end only when the test finishes them. */
 class ManualJobs {
   readonly queue: FairQueue;
   /** The names of the jobs, in the order in which they started. */
-  readonly started: string[] = [];
+  readonly startOrder: string[] = [];
   readonly outcomes = new Map<string, string>();
   readonly #finish: (() => void)[] = [];
 
   constructor(options: Partial<FairQueueOptions> = {}) {
-    const defaults = { permits: 1, maxWaiting: 100, maxWaitingPerKey: 100, fullError: () => new Full() };
+    const defaults = {
+      permits: 1,
+      maxWaiting: 100,
+      maxWaitingPerKey: 100,
+      fullError: () => new QueueFullError(),
+    };
     this.queue = new FairQueue({ ...defaults, ...options });
   }
 
   add(name: string, entry: QueueEntry): void {
     const work = () => {
-      this.started.push(name);
+      this.startOrder.push(name);
       return new Promise<void>((resolve) => this.#finish.push(resolve));
     };
     const settle = (outcome: string) => void this.outcomes.set(name, outcome);
     this.queue.run(entry, work).then(
       () => settle('done'),
-      (error: unknown) => settle(error instanceof Full ? 'full' : String(error)),
+      (error: unknown) => settle(error instanceof QueueFullError ? 'full' : String(error)),
     );
   }
 
@@ -53,7 +58,7 @@ describe('a fair queue', () => {
     jobs.addMany(65, { key: 'a' });
     jobs.add('other', { key: 'b' });
     await jobs.finishOne();
-    assert.deepEqual(jobs.started, ['a1', 'other']);
+    assert.deepEqual(jobs.startOrder, ['a1', 'other']);
     await jobs.finishAll();
     assert.equal(jobs.outcomes.size, 66);
   });
@@ -62,7 +67,7 @@ describe('a fair queue', () => {
     const jobs = new ManualJobs();
     for (const key of ['a', 'b', 'c']) jobs.addMany(3, { key });
     await jobs.finishAll();
-    assert.deepEqual(jobs.started, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
+    assert.deepEqual(jobs.startOrder, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
   });
 
   test('alternates between the subkeys of one key without giving that key more permits', async () => {
@@ -70,7 +75,7 @@ describe('a fair queue', () => {
     for (const subkey of ['x', 'y']) jobs.addMany(3, { key: 'a', subkey });
     jobs.addMany(2, { key: 'b' });
     await jobs.finishAll();
-    assert.deepEqual(jobs.started, ['ax1', 'b1', 'ay1', 'b2', 'ax2', 'ay2', 'ax3', 'ay3']);
+    assert.deepEqual(jobs.startOrder, ['ax1', 'b1', 'ay1', 'b2', 'ax2', 'ay2', 'ax3', 'ay3']);
   });
 
   test('does not starve a waiting key while new keys keep arriving', async () => {
@@ -80,7 +85,7 @@ describe('a fair queue', () => {
       jobs.add(`new ${number}`, { key: `new ${number}` });
       await jobs.finishOne();
     }
-    assert.deepEqual(jobs.started, ['a1', 'new 1', 'a2', 'new 2']);
+    assert.deepEqual(jobs.startOrder, ['a1', 'new 1', 'a2', 'new 2']);
     await jobs.finishAll();
   });
 
@@ -90,12 +95,12 @@ describe('a fair queue', () => {
     jobs.add('other', { key: 'b' });
     assert.deepEqual([jobs.queue.running, jobs.queue.waiting], [3, 2]);
     await jobs.finishOne();
-    assert.deepEqual(jobs.started, ['a1', 'a2', 'a3', 'other']);
+    assert.deepEqual(jobs.startOrder, ['a1', 'a2', 'a3', 'other']);
     await jobs.finishAll();
     assert.deepEqual([jobs.queue.running, jobs.queue.waiting], [0, 0]);
   });
 
-  test('refuses a job of a key that has too many waiting, and accepts other keys', async () => {
+  test('refuses a job only if its key has too many waiting jobs', async () => {
     const jobs = new ManualJobs({ maxWaitingPerKey: 2 });
     jobs.addMany(4, { key: 'a' });
     jobs.add('other', { key: 'b' });
@@ -114,7 +119,7 @@ describe('a fair queue', () => {
     assert.deepEqual([...jobs.outcomes], [['ax4', 'full']]);
     assert.equal(jobs.queue.waiting, 4);
     await jobs.finishAll();
-    assert.deepEqual(jobs.started, ['ax1', 'other', 'ay1', 'ax2', 'ax3']);
+    assert.deepEqual(jobs.startOrder, ['ax1', 'other', 'ay1', 'ax2', 'ax3']);
   });
 
   test('never drops the only waiting job of a key', async () => {
@@ -123,10 +128,10 @@ describe('a fair queue', () => {
     await setImmediate();
     assert.deepEqual([...jobs.outcomes], [['d', 'full']]);
     await jobs.finishAll();
-    assert.deepEqual(jobs.started, ['a', 'b', 'c']);
+    assert.deepEqual(jobs.startOrder, ['a', 'b', 'c']);
   });
 
-  test('removes a waiting job when its signal aborts, and does not interrupt a running one', async () => {
+  test('removes a waiting job when its signal aborts, but does not interrupt a running job', async () => {
     const jobs = new ManualJobs();
     const abort = new AbortController();
     const { signal } = abort;
@@ -138,7 +143,7 @@ describe('a fair queue', () => {
     assert.deepEqual([...jobs.outcomes], [['waiting', 'gone']]);
     jobs.add('late', { key: 'a', signal });
     await jobs.finishAll();
-    assert.deepEqual(jobs.started, ['running', 'other']);
+    assert.deepEqual(jobs.startOrder, ['running', 'other']);
     assert.deepEqual(Object.fromEntries(jobs.outcomes), {
       waiting: 'gone',
       late: 'gone',

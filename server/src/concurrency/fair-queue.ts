@@ -1,13 +1,13 @@
 /**
- * A semaphore that shares its permits fairly. Waiting jobs are grouped by key (for example a client address), and a
- * free permit goes to the keys in round-robin order; the jobs of one key alternate between subkeys in the same way. So
- * a key with one waiting job is served after at most one job of every other key, regardless of how many jobs those keys have.
+ * A semaphore that shares its permits fairly. Waiting jobs are grouped by key (for example a client address), and free permits go
+ * to the keys in round-robin order. The jobs of one key alternate between its subkeys in the same way. A key with one waiting job
+ * therefore waits for at most one job of every other key.
  */
 
 export interface FairQueueOptions {
   /** How many jobs run at the same time. */
   readonly permits: number;
-  /** How many jobs of one key run at the same time; all of `permits` by default. */
+  /** How many jobs of one key run at the same time; `permits` by default. */
   readonly permitsPerKey?: number;
   /** How many jobs may wait. */
   readonly maxWaiting: number;
@@ -86,8 +86,8 @@ export class FairQueue {
   }
 
   /**
-   * A full queue makes room at the expense of the key with the most waiting jobs. So a few keys cannot occupy the
-   * whole queue. A key never loses its only waiting job.
+   * A full queue drops the newest job of the key with the most waiting jobs, so a few keys cannot occupy the whole queue. A key never
+   * loses its only waiting job.
    */
   #makeRoom(key: string): void {
     const { maxWaiting, maxWaitingPerKey, fullError } = this.#options;
@@ -137,7 +137,7 @@ export class FairQueue {
     const left = this.#runningByKey.get(key)! - 1;
     if (left > 0) this.#runningByKey.set(key, left);
     else this.#runningByKey.delete(key);
-    // The key that was just served goes last. Otherwise its waiting jobs would run before those of a new key.
+    // The key that was just served goes last. Otherwise its waiting jobs would run before the jobs of a new key.
     moveToEnd(this.#byKey, key);
     const own = this.#byKey.get(key);
     if (own) moveToEnd(own.bySubkey, subkey);

@@ -38,7 +38,7 @@ test('lets the event loop run between a long slice and the next task', async () 
   assert.deepEqual(order, ['something else', 'bert']);
 });
 
-test('serves users in turn, and lets the event loop run between long slices', async () => {
+test('serves users in turn, with a round of the event loop between long slices', async () => {
   const { order, request } = createRequests(new FairScheduler());
   void request('first');
   const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map((name) => request(name));
@@ -84,7 +84,7 @@ test('does not charge a user for the time that a write waits', async () => {
   await Promise.all(others);
 });
 
-test('limits how long a user waits after using much time', async () => {
+test('limits the wait of a user who has used much time', async () => {
   const { order, request } = createRequests(new FairScheduler({ maxAheadMs: 30 }));
   void request('first');
   const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => request(name))).flat();
@@ -97,7 +97,7 @@ test('limits how long a user waits after using much time', async () => {
   await Promise.all(others);
 });
 
-test('limits how long a new user is served before the others', async () => {
+test('limits the time in which a new user is served before the others', async () => {
   const { order, request } = createRequests(new FairScheduler({ maxAheadMs: 30 }));
   const old = Array.from({ length: 40 }, () => request('anna'));
   await old[19];
@@ -109,7 +109,7 @@ test('limits how long a new user is served before the others', async () => {
   await Promise.all([...old, ...young]);
 });
 
-test('limits how long a returning user is served before the others', async () => {
+test('limits the time in which a returning user is served before the others', async () => {
   let ms = 0;
   const scheduler = new FairScheduler({ now: () => ms });
   const order: string[] = [];
@@ -162,23 +162,23 @@ test('serves new users in the order of their arrival', async () => {
   assert.deepEqual(done, names);
 });
 
-test('delays scheduled work, and starts one task per round of the event loop', async () => {
+test('starts at most one scheduled task per round of the event loop', async () => {
   const scheduler = new FairScheduler();
-  const begun: string[] = [];
+  const startOrder: string[] = [];
   const long = (name: string) =>
     scheduler.schedule(name, async () => {
-      begun.push(name);
+      startOrder.push(name);
       await nextRound();
     });
   const all = [long('anna'), long('bert')];
-  assert.deepEqual(begun, []);
+  assert.deepEqual(startOrder, []);
   await nextRound();
-  assert.ok(begun.length <= 1);
+  assert.ok(startOrder.length <= 1);
   await Promise.all(all);
-  assert.deepEqual(begun, ['anna', 'bert']);
+  assert.deepEqual(startOrder, ['anna', 'bert']);
 });
 
-test('passes an error to its own caller and serves the next task', async () => {
+test('passes an error only to the caller of the failed task', async () => {
   const scheduler = new FairScheduler();
   const fail = () => {
     workHard();
@@ -193,17 +193,17 @@ test('passes an error to its own caller and serves the next task', async () => {
 
 describe('long tasks', () => {
   /** A scheduler whose event loop advances by one round per `step`. */
-  function createStepped(options = {}) {
-    const due: (() => void)[] = [];
+  function createSteppedScheduler(options = {}) {
+    const callbacks: (() => void)[] = [];
     let ms = 0;
     const scheduler = new FairScheduler({
-      defer: (resume) => void due.push(resume),
+      defer: (resume) => void callbacks.push(resume),
       now: () => ms,
       maxRows: 10,
       ...options,
     });
     const step = async () => {
-      due.shift()?.();
+      callbacks.shift()?.();
       for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
     };
     return { scheduler, step, spend: (more: number) => void (ms += more) };
@@ -218,7 +218,7 @@ describe('long tasks', () => {
   };
 
   test('let another user begin between two slices', async () => {
-    const { scheduler, step, spend } = createStepped();
+    const { scheduler, step, spend } = createSteppedScheduler();
     const order: string[] = [];
     const spending = async (task: Task) => {
       for (let slice = 0; slice < 5; slice++) {
@@ -236,7 +236,7 @@ describe('long tasks', () => {
   });
 
   test('fail when their signal is aborted', async () => {
-    const { scheduler, step } = createStepped();
+    const { scheduler, step } = createSteppedScheduler();
     const order: string[] = [];
     const gone = new AbortController();
     const long = scheduler.schedule('anna', work(order, 'anna', 5), { signal: gone.signal });
@@ -253,17 +253,17 @@ describe('long tasks', () => {
     assert.equal(order.length, 2);
   });
 
-  test('are limited per user, and do not delay other users', async () => {
-    const { scheduler, step } = createStepped({ maxRunning: 2 });
-    const begun: string[] = [];
+  test('of one user are limited in number, and do not delay other users', async () => {
+    const { scheduler, step } = createSteppedScheduler({ maxRunning: 2 });
+    const startOrder: string[] = [];
     const gate = Promise.withResolvers<void>();
-    const hold = (name: string) => scheduler.run(name, () => (begun.push(name), gate.promise));
+    const hold = (name: string) => scheduler.run(name, () => (startOrder.push(name), gate.promise));
     const all = ['anna', 'anna', 'anna', 'anna', 'bert'].map(hold);
     for (let round = 0; round < 20; round++) await step();
-    assert.deepEqual(begun, ['anna', 'anna', 'bert']);
+    assert.deepEqual(startOrder, ['anna', 'anna', 'bert']);
     gate.resolve();
     for (let round = 0; round < 20; round++) await step();
     await Promise.all(all.map(async (each) => each));
-    assert.equal(begun.length, 5);
+    assert.equal(startOrder.length, 5);
   });
 });

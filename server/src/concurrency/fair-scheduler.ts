@@ -1,6 +1,6 @@
 /**
  * A cooperative scheduler that shares computing time fairly among users: the user who has used the least time is next.
- * Tasks run in time slices of a few milliseconds, and between two slices the event loop serves everything else. A long
+ * Tasks run in time slices of a few milliseconds, and between two slices the event loop serves other work. A long
  * task calls `yieldBefore` before each step, and waits for its user's next time slice when its slice is over.
  */
 
@@ -23,9 +23,9 @@ export interface Task {
   addRows(rows: number): void;
   /** Called before the task waits for something other than a time slice, for example the database: this time is not charged. */
   pause(): void;
-  /** Called at the end of such a wait. */
+  /** Called at the end of the wait that `pause()` began. */
   resume(): void;
-  /** How many times it has yielded. */
+  /** How many times the task has yielded. */
   readonly yields: number;
   /** The reads that wait for a time slice or for the database. */
   readonly pendingReads: Set<Promise<unknown>>;
@@ -41,7 +41,7 @@ export interface TaskOptions {
 /** How many rows a time slice may examine or values it may complete. Each takes about a microsecond. */
 export const maxRowsPerSlice = 2_000;
 /**
- * Events of subscriptions are charged less than requests. Otherwise they fall behind on a server that is busy with
+ * Events of subscriptions are charged less than requests. Otherwise subscriptions fall behind on a server that is busy with
  * changes, because each change causes an event for every subscriber.
  */
 export const eventCharge = 0.25;
@@ -57,7 +57,7 @@ const maxCreditMs = 20;
 const maxRounds = 100;
 
 const defaults = {
-  /** The limit of a user's lead in used time. Without it, a user would have to wait for an hour after an hour of work. */
+  /** How much more time than the others a user can be charged for. Without this limit, a user would wait for an hour after an hour of work. */
   maxAheadMs: 1_000,
   /** Each running task holds a database connection, and one user must not occupy all connections. */
   maxRunning: 8,
@@ -73,7 +73,7 @@ interface UserQueue {
   readonly starts: Entry[];
   /** Tasks that wait for their next slice. */
   readonly resumes: Entry[];
-  /** How many tasks have begun and not ended. */
+  /** The number of tasks that have begun and have not ended. */
   running: number;
   usedMs: number;
   /** Whether the queue is in the priority queue. */
@@ -125,7 +125,7 @@ export class FairScheduler {
   }
 
   /**
-   * Like `run`, for a mutation. Waiting for the write lock or a password hash is not charged to the user. The mutation does not
+   * Like `run()`, but for a mutation. Waiting for the write lock or a password hash is not charged to the user. The mutation does not
    * count as one of the user's running tasks.
    */
   runWrite<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
@@ -277,7 +277,7 @@ export class FairScheduler {
   }
 }
 
-/** Counts its rows and time, and waits for the next slice of its user when a slice is over. */
+/** A task that counts its rows and time, and waits for the next slice of its user when a slice is over. */
 class ScheduledTask implements Task {
   readonly #scheduler: FairScheduler;
   readonly #userId: string;

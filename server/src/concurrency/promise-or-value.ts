@@ -9,7 +9,7 @@ export function isPromise<T>(value: PromiseOrValue<T>): value is Promise<T> {
   return value instanceof Promise;
 }
 
-/** Like `then`, but synchronous for a plain value. */
+/** Like `then()`, but synchronous for a plain value. */
 export function whenDone<T, U>(
   value: PromiseOrValue<T>,
   next: (value: T) => PromiseOrValue<U>,
@@ -17,7 +17,7 @@ export function whenDone<T, U>(
   return isPromise(value) ? value.then(next) : next(value);
 }
 
-/** Like `catch`: returns the result of `work`, or of `recover` if `work` fails. */
+/** Like `catch()`: returns the result of `work`, or of `recover` if `work` fails. */
 export function whenFailed<T, U>(
   work: () => PromiseOrValue<T>,
   recover: (error: unknown) => PromiseOrValue<U>,
@@ -30,7 +30,7 @@ export function whenFailed<T, U>(
   }
 }
 
-/** Like `finally`: calls `end` when the work has succeeded or failed. */
+/** Like `finally()`: calls `end` when the work has succeeded or failed. */
 export function whenSettled<T>(work: () => PromiseOrValue<T>, end: () => void): PromiseOrValue<T> {
   try {
     const result = work();
@@ -43,7 +43,7 @@ export function whenSettled<T>(work: () => PromiseOrValue<T>, end: () => void): 
   }
 }
 
-/** Starts two reads together: a remote database receives both before it answers the first. */
+/** Starts two reads together: a remote database receives both before it responds to the first. */
 export function together<T, U>(
   first: () => PromiseOrValue<T>,
   second: () => PromiseOrValue<U>,
@@ -54,7 +54,7 @@ export function together<T, U>(
   return whenDone(second(), (other): [T, U] => [one, other]);
 }
 
-/** Runs work for each item, one after the other; synchronous as long as no work returns a promise. */
+/** Calls `work` for each item, one after the other; synchronous as long as `work` returns no promise. */
 export function inOrder<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => PromiseOrValue<R>,

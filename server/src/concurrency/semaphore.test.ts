@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createSemaphore } from './semaphore.ts';
 
-test('runs as many jobs as it has permits, and the others in the order in which they came', async () => {
+test('runs as many jobs as it has permits, in the order of their arrival', async () => {
   const semaphore = createSemaphore(3);
-  const started: number[] = [];
+  const startOrder: number[] = [];
   let running = 0;
   const jobs = Array.from({ length: 20 }, (_, number) =>
     semaphore.run(async () => {
-      started.push(number);
+      startOrder.push(number);
       assert.ok(++running <= 3);
       await setImmediate();
       running--;
@@ -17,7 +17,7 @@ test('runs as many jobs as it has permits, and the others in the order in which 
   );
   assert.equal(semaphore.waiting, 17);
   await Promise.all(jobs);
-  assert.deepEqual(started, [...started.keys()]);
+  assert.deepEqual(startOrder, [...startOrder.keys()]);
   assert.equal(semaphore.running, 0);
 });
 

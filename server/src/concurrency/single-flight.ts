@@ -1,5 +1,5 @@
 /**
- * Concurrent calls share one promise. With `cacheMs`, calls within that time after its end share it as well, even if it failed.
+ * Concurrent calls share one promise. With `cacheMs`, later calls within that time share the promise as well, even if it was rejected.
  */
 export function singleFlight<T>(call: () => Promise<T>, cacheMs = 0): () => Promise<T> {
   let last: Promise<T> | undefined;

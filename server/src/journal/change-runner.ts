@@ -1,5 +1,5 @@
 /**
- * Runs the changes that viewers request, fairly by user. Each change runs in one transaction under the lock of the journal, with
+ * Runs the changes that viewers request, and shares the capacity fairly between users. Each change runs in one transaction under the lock of the journal, with
  * the viewer's rights at that moment. An idempotency key prevents a second run.
  */
 
@@ -16,9 +16,9 @@ import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type Journa
 export interface Caller {
   readonly userId: string;
   readonly sessionId: string;
-  /** Aborted when no client waits for the response. A change that has not begun then does not begin. */
+  /** Aborted when no client waits for the response. A waiting change then does not begin. */
   readonly signal?: AbortSignal | undefined;
-  /** Only if the request has an idempotency key. */
+  /** Set only if the request has an idempotency key. */
   readonly identity?: ChangeIdentity | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Changed<T> {
   readonly result: T;
   /** The journal's last entry when the change was made. */
   readonly position: JournalPosition;
-  /** The journal's access number at that time. Missing if the change was made earlier, under the same idempotency key. */
+  /** The journal's access number at that time. Missing if an earlier request with the same idempotency key made the change. */
   readonly accessNumber?: number;
 }
 
@@ -50,7 +50,7 @@ export const numberCodec: ResultCodec<number, number> = {
 };
 
 interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
-  /** Undefined if the change may be made any number of times, for example in a dry run. */
+  /** Undefined if a repeated request may make the change again, for example a dry run. */
   readonly codec: ResultCodec<T, Stored> | undefined;
   /** Throws refusals that do not depend on data. Called before the change waits for the lock, and again under the lock. */
   readonly check?: (rights: Rights) => void;
@@ -109,19 +109,19 @@ export class ChangeRunner<Rights> {
     });
   }
 
-  /** Refuses early; the change itself is checked again under the lock. */
+  /** Calls `check` with the current rights, to refuse a change early. The change calls it again under the lock. */
   async check({ userId }: Caller, check: (rights: Rights) => void): Promise<void> {
     check((await this.#rights.accessOf(userId)).access);
   }
 
-  /** Runs short reads in one snapshot, with the caller's rights of that moment. */
+  /** Runs short reads in one snapshot, with the caller's rights in that snapshot. */
   read<T>({ userId }: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
     return this.database.shortSnapshot(async (snapshot) =>
       work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
     );
   }
 
-  /** Like `read`, for long reads. The number of long reads at a time is limited. */
+  /** Like `read()`, but for long reads. The number of long reads at a time is limited. */
   readLong<T>(
     { userId }: Caller,
     work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>,
@@ -147,16 +147,14 @@ export class ChangeRunner<Rights> {
    * wait for the lock of the journal, and ignores the idempotency key. Nothing is written if `read` returns undefined.
    */
   async runUnrecorded<Read>(caller: Caller, change: UnrecordedChange<Rights, Read>): Promise<Changed<void>> {
-    const { head, needed } = await this.read(caller, async (snapshot, rights) => ({
+    const { head, data } = await this.read(caller, async (snapshot, rights) => ({
       head: await readHead(snapshot),
-      needed: await change.read(snapshot, rights),
+      data: await change.read(snapshot, rights),
     }));
-    if (needed !== undefined) {
+    if (data !== undefined) {
       await this.#queue.run({ key: caller.userId }, () => {
         requireClient(caller);
-        return this.database.transaction((transaction) =>
-          change.write(transaction, needed, this.clock.now()),
-        );
+        return this.database.transaction((transaction) => change.write(transaction, data, this.clock.now()));
       });
     }
     return { result: undefined, position: head };
@@ -177,7 +175,7 @@ export class ChangeRunner<Rights> {
           () => prefetch?.(transaction),
         ),
     );
-    // Nothing was done yet: the client may have disconnected while the change waited.
+    // The client may have disconnected while the change waited, and the change has not begun yet.
     requireClient(caller);
     const { access } = await this.#rights.accessIn(transaction, userId, head);
     check?.(access);
@@ -191,7 +189,7 @@ export class ChangeRunner<Rights> {
     return { result, position, accessNumber };
   }
 
-  /** For long work that ends with `run`: the work does not start if the change was already made. */
+  /** For long work that ends with `run()`. The work does not start if an earlier request with the same key has made the change. */
   async runUnlessMade<T, Stored>(
     { identity }: Caller,
     codec: ResultCodec<T, Stored>,
@@ -202,15 +200,15 @@ export class ChangeRunner<Rights> {
       const stored = await findStoredResult(this.database, identity);
       return stored && toResult(stored, identity, codec.fromStored);
     };
-    const made = await find();
-    if (made) return made;
+    const earlierChange = await find();
+    if (earlierChange) return earlierChange;
     try {
       return await work();
     } catch (error) {
       // A duplicate of this request may have made the change in the meantime.
-      const since = error instanceof Refusal ? await find() : undefined;
-      if (!since) throw error;
-      return since;
+      const duplicateChange = error instanceof Refusal ? await find() : undefined;
+      if (!duplicateChange) throw error;
+      return duplicateChange;
     }
   }
 }

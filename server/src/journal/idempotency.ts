@@ -50,8 +50,8 @@ export function identifyChange(
   key: string,
   { path, name, input }: { readonly path: string; readonly name: string; readonly input: unknown },
 ): ChangeIdentity {
-  // Keyed, because the input may contain a password: a plain digest would allow guessing it. The digests are stored, so
-  // the words 'place' and 'change' must stay the same.
+  // The digests are keyed, because the input may contain a password, which could be guessed from a plain digest. The digests are
+  // stored, so the words 'place' and 'change' must stay the same.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
   return { userId, keyDigest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
 }
@@ -79,7 +79,7 @@ export function toResult<T, Stored>(
   return { result: fromStored(JSON.parse(result) as Stored), position: { number, nonce } };
 }
 
-/** Call it in the transaction of the change, after `findStoredResult` found nothing under the lock. */
+/** Call it in the transaction of the change, after `findStoredResult()` has found no result under the lock. */
 export function storeResult(
   transaction: Transaction,
   identity: ChangeIdentity,

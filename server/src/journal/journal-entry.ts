@@ -1,4 +1,4 @@
-/** Journal entries: their kinds, which are named like the mutations, how they are read and listed, and their cursors. */
+/** Journal entries: their kinds (with the names of the mutations), their cursors, and the functions that read and list them. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { encodeCursor, decodeCursor } from '../database/cursor-encoding.ts';
@@ -181,7 +181,7 @@ export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean 
 
 type Name = keyof JournalFilter;
 const names = Object.keys(conditions) as Name[];
-/** By the combination of conditions: each combination has its own statements, so that the database can use the best index. */
+/** By the names of the conditions. Each combination has its own statements, so that the database can use the best index. */
 const statements = new Map<string, ReturnType<typeof createStatements>>();
 
 export function listJournal(
@@ -198,18 +198,18 @@ export function countJournal(reader: Reader, filter: JournalFilter): PromiseOrVa
 }
 
 function statementsFor(filter: JournalFilter) {
-  const chosen = names.filter((name) => filter[name] !== undefined);
-  let found = statements.get(chosen.join());
-  if (!found) statements.set(chosen.join(), (found = createStatements(chosen)));
+  const filterNames = names.filter((name) => filter[name] !== undefined);
+  let found = statements.get(filterNames.join());
+  if (!found) statements.set(filterNames.join(), (found = createStatements(filterNames)));
   return found;
 }
 
-function createStatements(chosen: readonly Name[]) {
-  const fits = chosen.reduce<Statement>((all, name) => sql`${all} and ${conditions[name]}`, sql``);
+function createStatements(filterNames: readonly Name[]) {
+  const condition = filterNames.reduce<Statement>((all, name) => sql`${all} and ${conditions[name]}`, sql``);
   return {
     page: sql<JournalFilter & { before: number; limit: number }, EntryRow>`
-      ${selectEntry} where number < ${'before'} ${fits} order by number desc limit ${'limit'}`,
+      ${selectEntry} where number < ${'before'} ${condition} order by number desc limit ${'limit'}`,
     count: sql<JournalFilter, { count: number }>`
-      select count(*) as count from journal where number > 0 ${fits}`,
+      select count(*) as count from journal where number > 0 ${condition}`,
   };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Database } from '../database/database.ts';
 import { JournalFeed } from './journal-feed.ts';
 
-test('returns undefined instead of entries that the database has lost', async (t) => {
+test('returns undefined for a position after which the database has lost entries', async (t) => {
   let head = 2_000;
   const database = {
     get: () => ({ number: head, nonce: 1, accessNumber: 1 }),
@@ -36,7 +36,7 @@ function createGrowingDatabase(start: number) {
   return { database, grow: (by: number) => (last += by) };
 }
 
-test('omits entries that the feed has not read yet when a subscription is behind', async (t) => {
+test('omits entries that the feed has not read yet', async (t) => {
   const { database, grow } = createGrowingDatabase(100);
   const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
@@ -48,15 +48,15 @@ test('omits entries that the feed has not read yet when a subscription is behind
   );
 });
 
-test('wakes subscriptions in batches, one of each key before the second of any key', async (t) => {
+test('wakes one waiting subscription of each key before a second of any key', async (t) => {
   const { database, grow } = createGrowingDatabase(100);
   const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
-  const woken: string[] = [];
+  const wakeOrder: string[] = [];
   const { signal } = new AbortController();
   const subscribe = async (key: string | undefined) => {
     await feed.waitForEntry(100, signal, key);
-    woken.push(key ?? 'no key');
+    wakeOrder.push(key ?? 'no key');
   };
   const many = Array.from({ length: 1_000 }, () => subscribe('anna'));
   const all = [...many, subscribe('bert'), subscribe(undefined)];
@@ -64,9 +64,9 @@ test('wakes subscriptions in batches, one of each key before the second of any k
   feed.poll();
   await all.at(-1);
   await all.at(-2);
-  assert.ok(woken.indexOf('bert') <= 3, String(woken.indexOf('bert')));
-  const inFirstRound = woken.length;
+  assert.ok(wakeOrder.indexOf('bert') <= 3, String(wakeOrder.indexOf('bert')));
+  const inFirstRound = wakeOrder.length;
   assert.ok(inFirstRound <= 102, String(inFirstRound));
   await Promise.all(all);
-  assert.equal(woken.length, 1_002);
+  assert.equal(wakeOrder.length, 1_002);
 });

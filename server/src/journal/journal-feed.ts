@@ -18,11 +18,11 @@ import { readEntries, type JournalEntry, type JournalPosition } from './journal-
 export interface ChangeStream<Change> extends AsyncIterable<Change, void> {
   /** Synchronous if the next change is in memory. There must be no more than one call at a time. */
   next(): PromiseOrValue<IteratorResult<Change, void>>;
-  /** Ends the stream immediately; a pending `next` then returns done. */
+  /** Ends the stream immediately; a pending `next()` then returns `done`. */
   end(): void;
-  /** The caller has received all changes up to here, and has requested the next one. */
+  /** The caller has received all changes up to this position, and has requested the next change. */
   readonly deliveredUpTo: JournalPosition;
-  /** Delivers the changes of the entries up to that number, and then waits for `end`. */
+  /** Delivers the changes of the entries up to that number, and then waits for `end()`. */
   endAfter(number: number): void;
 }
 
@@ -62,8 +62,8 @@ export class EndSignal implements WaitSignal {
   }
 
   /**
-   * Waits for a later entry or for the end of the stream. After the last entry to deliver, waits for a call of `end` or `endAfter`.
-   * There may be nothing to deliver when it resolves.
+   * Waits for a later entry or for the end of the stream. After the last entry to deliver, waits for a call of `end()` or `endAfter()`.
+   * The promise may resolve without a new entry to deliver.
    */
   waitUntilWoken(feed: JournalFeed, after: number, key?: string): Promise<void> {
     if (after < this.#upTo) return feed.waitForEntry(after, this, key);
@@ -86,16 +86,16 @@ interface FeedOptions {
 const batchSize = 200;
 /** Trimming leaves this number of recent entries in memory. It begins when there are more than twice as many. */
 const trimmedLength = 500;
-/** For a subscription that is further behind. It is small, because each such subscription has its own batch. An entry may have 10 kB. */
+/** The batch size for a subscription that is further behind. Each such subscription has its own batch, and an entry may have 10 kB. */
 const batchSizeBehind = 20;
 const pollMs = 1_000;
-/** A woken subscription takes about ten microseconds, so these take about a millisecond. */
+/** A woken subscription takes about ten microseconds, so a batch takes about a millisecond. */
 const maxWokenAtOnce = 100;
 
 export class JournalFeed {
   /** The number of the last entry that this process has seen. */
   last: number;
-  /** How many times the journal was replaced by one with other entries, because the database has lost its last commits. */
+  /** How many times the journal was replaced by a journal with other entries, because the database has lost its last commits. */
   timesReplaced = 0;
   /** Access that was read before the entry with this number must be read again. */
   lastAccessChange: number;
@@ -108,8 +108,8 @@ export class JournalFeed {
   /** Waiting subscriptions by the function that wakes them. */
   readonly #waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
   /** Subscriptions that must be woken, by key. Keys are served in the order of the map. */
-  readonly #due = new Map<string, (() => void)[]>();
-  #recent: JournalEntry[] = [];
+  readonly #dueByKey = new Map<string, (() => void)[]>();
+  #recentEntries: JournalEntry[] = [];
   #lastNonce: number;
   #isWaking = false;
   #isReading = false;
@@ -141,26 +141,26 @@ export class JournalFeed {
 
   /** The next entry, if it is in memory. */
   nextInMemory(after: number): JournalEntry | undefined {
-    const oldest = this.#recent[0]?.number;
-    return oldest === undefined ? undefined : this.#recent[after - oldest + 1];
+    const oldest = this.#recentEntries[0]?.number;
+    return oldest === undefined ? undefined : this.#recentEntries[after - oldest + 1];
   }
 
-  /** Returns the next entries, in order, or undefined if the next one was pruned or lost. There may be more entries. */
+  /** Returns the next entries, in order; possibly not all of them. Undefined if the next entry was pruned or lost. */
   async read(after: number): Promise<readonly JournalEntry[] | undefined> {
-    const oldest = this.#recent[0]?.number;
+    const oldest = this.#recentEntries[0]?.number;
     if (oldest !== undefined && after >= oldest - 1) {
       const start = after - oldest + 1;
-      return this.#recent.slice(start, start + batchSize);
+      return this.#recentEntries.slice(start, start + batchSize);
     }
     const { database } = this.#options;
     const entries = await readEntries(database, after, batchSizeBehind);
     const first = entries[0]?.number;
     if (first === undefined) {
       const head = await readHead(database);
-      // Only at the head is there nothing new. Otherwise the next entry was pruned or lost, and the caller would wait forever.
+      // At the head, there are no new entries. Before the head, the next entry was pruned or lost, and the caller would wait forever.
       return after >= Math.max(head.number, this.last) ? [] : undefined;
     }
-    // Leaves out entries that this process has not read, because an unread change of access may precede them.
+    // Omits entries that this process has not read, because an unread change of access may precede them.
     return first === after + 1 ? entries.filter(({ number }) => number <= this.last) : undefined;
   }
 
@@ -231,7 +231,7 @@ export class JournalFeed {
     return first === undefined && (await readHead(this.#options.database)).number < this.last;
   }
 
-  /** After a failover to a server without the last commits, or a restore: all cached entries are wrong. */
+  /** Called after a restore, or after a failover to a database server without the last commits: all cached entries are wrong. */
   async #restart(): Promise<void> {
     ({ number: this.last, nonce: this.#lastNonce } = await readHead(this.#options.database));
     this.timesReplaced++;
@@ -240,7 +240,7 @@ export class JournalFeed {
   }
 
   #forget(lastAccessChange: number): void {
-    this.#recent = [];
+    this.#recentEntries = [];
     this.lastAccessChange = lastAccessChange;
     this.#gapListeners.forEach((listener) => listener());
   }
@@ -249,11 +249,12 @@ export class JournalFeed {
     // There is a gap if this process was suspended for so long that entries were pruned.
     if (entries[0]!.number !== this.last + 1) this.#forget(entries[0]!.number);
     for (const entry of entries) {
-      this.#recent.push(entry);
+      this.#recentEntries.push(entry);
       ({ number: this.last, nonce: this.#lastNonce } = entry);
       if (entry.changesAccess) this.lastAccessChange = entry.number;
     }
-    if (this.#recent.length > 2 * trimmedLength) this.#recent = this.#recent.slice(-trimmedLength);
+    if (this.#recentEntries.length > 2 * trimmedLength)
+      this.#recentEntries = this.#recentEntries.slice(-trimmedLength);
   }
 
   #wake(isDue = (after: number) => after < this.last): void {
@@ -261,23 +262,23 @@ export class JournalFeed {
       if (!isDue(after)) continue;
       this.#waiting.delete(resume);
       if (key === undefined) resume();
-      else if (this.#due.has(key)) this.#due.get(key)!.push(resume);
-      else this.#due.set(key, [resume]);
+      else if (this.#dueByKey.has(key)) this.#dueByKey.get(key)!.push(resume);
+      else this.#dueByKey.set(key, [resume]);
     }
-    if (!this.#isWaking) this.#wakeSome();
+    if (!this.#isWaking) this.#wakeBatch();
   }
 
   /** Wakes one subscription of each key in turn. After `maxWokenAtOnce` subscriptions, the event loop serves other work. */
-  #wakeSome(): void {
-    let woken = 0;
-    for (const [key, resumes] of this.#due) {
-      if (woken++ === maxWokenAtOnce) break;
-      this.#due.delete(key);
+  #wakeBatch(): void {
+    let wokenCount = 0;
+    for (const [key, resumes] of this.#dueByKey) {
+      if (wokenCount++ === maxWokenAtOnce) break;
+      this.#dueByKey.delete(key);
       resumes.shift()!();
       // The loop visits this key again after the other keys.
-      if (resumes.length > 0) this.#due.set(key, resumes);
+      if (resumes.length > 0) this.#dueByKey.set(key, resumes);
     }
-    this.#isWaking = this.#due.size > 0;
-    if (this.#isWaking) setImmediate(() => this.#wakeSome());
+    this.#isWaking = this.#dueByKey.size > 0;
+    if (this.#isWaking) setImmediate(() => this.#wakeBatch());
   }
 }

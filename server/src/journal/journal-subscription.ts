@@ -1,5 +1,5 @@
 /**
- * A subscription to the journal, which delivers each entry that matches a filter, in order. A subscription has no queue: `next`
+ * A subscription to the journal, which delivers each entry that matches a filter, in order. A subscription has no queue: `next()`
  * takes the next entry from a batch that it read from the feed. A subscription that is too far behind fails, and the client
  * must read the journal again.
  */
@@ -26,11 +26,11 @@ interface JournalSubscriptionOptions {
   /** The last entry that the client has received. */
   readonly after: JournalPosition;
   readonly filter: JournalFilter;
-  /** How many entries it may fall behind. */
+  /** How many entries the subscription may fall behind. */
   readonly maxBacklog: number;
   /**
-   * Returns false if the viewer can no longer log in. Throws FORBIDDEN if the viewer is no longer an administrator. Any error
-   * that it throws ends the stream with that error.
+   * Returns false if the viewer can no longer log in. Throws FORBIDDEN if the viewer is no longer an administrator. An error
+   * of this function ends the stream with that error.
    */
   readonly isStillAllowed: () => PromiseOrValue<boolean>;
 }
@@ -50,19 +50,19 @@ export async function requireEntriesAvailable(
   if (!isAvailable) throw entriesLostRefusal();
 }
 
-const over = { done: true, value: undefined } as const;
+const endResult = { done: true, value: undefined } as const;
 
 export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #feed: JournalFeed;
   readonly #options: JournalSubscriptionOptions;
   readonly #endSignal = new EndSignal();
   readonly #timesReplaced: number;
-  /** Entries that were read together. */
+  /** The current batch of entries. */
   #entries: readonly JournalEntry[] = [];
-  /** How many entries of this batch were returned or did not match. */
-  #used = 0;
-  /** The entry that `next` returned last. */
-  #returned: JournalEntry | undefined;
+  /** The index of the next entry of the batch. */
+  #nextIndex = 0;
+  /** The entry that `next()` returned last. */
+  #lastEntry: JournalEntry | undefined;
   deliveredUpTo: JournalPosition;
 
   constructor(feed: JournalFeed, options: JournalSubscriptionOptions) {
@@ -73,23 +73,24 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   }
 
   async next(): Promise<IteratorResult<JournalEvent, void>> {
-    if (this.#returned && !this.#endSignal.aborted) this.deliveredUpTo = this.#returned;
-    this.#returned = undefined;
+    if (this.#lastEntry && !this.#endSignal.aborted) this.deliveredUpTo = this.#lastEntry;
+    this.#lastEntry = undefined;
     for (;;) {
-      if (this.#endSignal.aborted) return over;
-      const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#endSignal.upTo;
+      if (this.#endSignal.aborted) return endResult;
+      const isReady =
+        this.#nextIndex < this.#entries.length && this.deliveredUpTo.number < this.#endSignal.upTo;
       if (!isReady) {
         if (!this.#isReplaced)
           await this.#endSignal.waitForDeliverableEntry(this.#feed, this.deliveredUpTo.number);
-        if (!(await this.#mayDeliver())) return over;
+        if (!(await this.#mayDeliver())) return endResult;
         this.#entries = await this.#read();
-        this.#used = 0;
+        this.#nextIndex = 0;
         continue;
       }
-      const entry = this.#entries[this.#used++]!;
+      const entry = this.#entries[this.#nextIndex++]!;
       if (fitsFilter(entry, this.#options.filter)) {
-        if (!(await this.#mayDeliver())) return over;
-        this.#returned = entry;
+        if (!(await this.#mayDeliver())) return endResult;
+        this.#lastEntry = entry;
         return { done: false, value: { entry, position: entry } };
       }
       this.deliveredUpTo = entry;

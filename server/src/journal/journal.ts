@@ -1,7 +1,7 @@
 /**
- * The journal of changes to the tree, rights and accounts. Every change locks the journal's counter before it reads the
- * data that it changes. So two changes never rely on the same old state. The counter numbers the entries: their
- * order is the order of the commits, without gaps.
+ * The journal of changes to the tree, rights and accounts. Every change locks the counter of the journal before it reads
+ * the data that it changes, so two changes never rely on the same old state. The counter numbers the entries without gaps, in the
+ * order of the commits.
  */
 
 import { randomInt } from 'node:crypto';
@@ -33,7 +33,7 @@ export interface NewEntry extends ChangeOrigin {
   readonly formerPath?: string | undefined;
   readonly before?: Details;
   readonly after?: Details;
-  /** The access of users may change: cached rights are read again. */
+  /** Whether the access of users may change, so that cached rights must be read again. */
   readonly changesAccess?: boolean;
 }
 
@@ -59,15 +59,15 @@ const advance = sql<JournalHead>`
 
 const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id,
   path_ids, old_path_ids, path, former_path, before, after, nonce`;
-const values = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
+const valueParameters = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
   ${'pathIds'}, ${'oldPathIds'}, ${'path'}, ${'formerPath'}, ${'before'}, ${'after'}, ${'nonce'}`;
 
 const insert = sql<EntryValues & { number: number; userId: string | null }>`
-  insert into journal (${columns}) values (${'number'}, ${'userId'}, ${values})`;
+  insert into journal (${columns}) values (${'number'}, ${'userId'}, ${valueParameters})`;
 
 const insertEach = sql<EntryValues & { userIds: readonly string[]; last: number }>`
   insert into journal (${columns})
-  select ${'last'} + 1 + each.position, each.value, ${values} from ${list('userIds')}`;
+  select ${'last'} + 1 + each.position, each.value, ${valueParameters} from ${list('userIds')}`;
 
 const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
@@ -77,22 +77,22 @@ const lockHead = sql<object, JournalHead>`${selectHead} ${forUpdate}`;
 const headKey = Symbol('the head of the journal');
 
 /**
- * The first statement of every change: it waits until earlier changes are committed, and returns the head of the journal. A change
+ * Runs the first statement of every change: waits until earlier changes are committed, and returns the head of the journal. A change
  * that shares the transaction of an earlier change does not wait again.
  */
 export function lockForChange(transaction: Transaction): PromiseOrValue<JournalHead> {
-  const locked = transaction.cache.get(headKey);
-  if (locked) return locked as JournalHead;
+  const lockedHead = transaction.cache.get(headKey);
+  if (lockedHead) return lockedHead as JournalHead;
   return whenDone(transaction.get(lockHead, {}), (head) => {
     transaction.cache.set(headKey, head!);
     return head!;
   });
 }
 
-/** The journal's head as this transaction left it. The transaction must hold the lock. */
+/** The head of the journal, including the entries of this transaction. The transaction must hold the lock. */
 export function readLockedHead(transaction: Transaction): JournalHead {
   const head = transaction.cache.get(headKey);
-  if (!head) throw new Error('A change must call lockForChange before it is recorded.');
+  if (!head) throw new Error('A change must call lockForChange() before it is recorded.');
   return head as JournalHead;
 }
 
@@ -113,28 +113,28 @@ export function runChange<T>(
 
 /** Records an entry in the transaction of the change. */
 export function record(transaction: Transaction, entry: NewEntry): void {
-  const stored = toValues(entry);
-  const { number } = advanceCounter(transaction, { ...stored, by: 1 });
-  transaction.queue(insert, { ...stored, number, userId: entry.userId ?? null });
+  const values = toValues(entry);
+  const { number } = advanceCounter(transaction, { ...values, by: 1 });
+  transaction.queue(insert, { ...values, number, userId: entry.userId ?? null });
 }
 
 /** Records many entries that do not change access. */
 export async function recordAll(transaction: Transaction, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  const stored = entries.map(toValues);
-  const { nonce } = stored.at(-1)!;
-  const { number } = advanceCounter(transaction, { by: stored.length, nonce, changesAccess: 0 });
-  const first = number - stored.length + 1;
-  const rows = stored.map((values, index) => ({ ...values, number: first + index, userId: null }));
+  const allValues = entries.map(toValues);
+  const { nonce } = allValues.at(-1)!;
+  const { number } = advanceCounter(transaction, { by: entries.length, nonce, changesAccess: 0 });
+  const first = number - entries.length + 1;
+  const rows = allValues.map((values, index) => ({ ...values, number: first + index, userId: null }));
   await transaction.runEach(insert, rows);
 }
 
 /** Records one entry for each user, with one statement. */
 export function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): void {
   if (userIds.length === 0) return;
-  const stored = toValues(entry);
-  const { number } = advanceCounter(transaction, { ...stored, by: userIds.length });
-  transaction.queue(insertEach, { ...stored, last: number - userIds.length, userIds });
+  const values = toValues(entry);
+  const { number } = advanceCounter(transaction, { ...values, by: userIds.length });
+  transaction.queue(insertEach, { ...values, last: number - userIds.length, userIds });
 }
 
 function advanceCounter(
@@ -157,8 +157,8 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
 /** Checks that a new snapshot is not older than an earlier read, and reports the result to the database. */
 export async function checkCurrent(database: Database): Promise<void> {
   const { number } = await readHead(database);
-  const later = await database.shortSnapshot(async (reader) => readHead(reader));
-  if (later.number < number) database.reportStale();
+  const laterHead = await database.shortSnapshot(async (reader) => readHead(reader));
+  if (laterHead.number < number) database.reportStale();
   else database.confirmCurrent();
 }
 

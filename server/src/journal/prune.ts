@@ -1,6 +1,6 @@
 /**
- * Prunes old rows in small changes, so that other changes do not wait long: the entries of the journal that are older than the
- * configured days or beyond the configured number, and old rows of any other table. The periodic work in `startup/housekeeping.ts`
+ * Prunes old rows in small changes, so that other changes do not wait long: journal entries beyond the configured age or number, and old rows
+ * of other tables. The periodic work in `startup/housekeeping.ts`
  * calls it.
  */
 
@@ -23,34 +23,34 @@ const findOldest = sql<{ limit: number }, { number: number; at: number }>`
 const pruneUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
 
 /**
- * Deletes old entries in batches, and returns their number. After that, a cursor before the remaining entries leads to RESYNC in a
- * subscription to folders, and to NOT_FOUND in a subscription to the journal.
+ * Deletes old entries in batches, and returns their number. For a cursor before the remaining entries, a subscription to folders then
+ * returns RESYNC, and a subscription to the journal returns NOT_FOUND.
  */
 export async function pruneJournal(
   database: Database,
   now: number,
   { journalDays, journalEntries }: Retention,
 ): Promise<number> {
-  const { number: last } = await readHead(database);
+  const { number: lastNumber } = await readHead(database);
   const isOld = ({ number, at }: { number: number; at: number }) =>
-    number <= last - journalEntries || at <= now - journalDays * dayMs;
-  let pruned = 0;
-  while (pruned < maxPrunedPerRun) {
-    const oldest = await database.all(findOldest, { limit: pruneBatchSize });
+    number <= lastNumber - journalEntries || at <= now - journalDays * dayMs;
+  let prunedCount = 0;
+  while (prunedCount < maxPrunedPerRun) {
+    const oldestEntries = await database.all(findOldest, { limit: pruneBatchSize });
     // Stops at the first entry to keep, so that no gap appears even if the clocks of nodes differ.
-    const firstToKeep = oldest.findIndex((entry) => !isOld(entry));
-    const { number } = (firstToKeep < 0 ? oldest.at(-1) : oldest[firstToKeep - 1]) ?? {};
+    const firstToKeep = oldestEntries.findIndex((entry) => !isOld(entry));
+    const { number } = (firstToKeep < 0 ? oldestEntries.at(-1) : oldestEntries[firstToKeep - 1]) ?? {};
     if (number === undefined) break;
-    pruned += await runChange(database, (transaction) => transaction.run(pruneUpTo, { number }), {
+    prunedCount += await runChange(database, (transaction) => transaction.run(pruneUpTo, { number }), {
       takesLong: true,
     });
     if (firstToKeep >= 0) break;
     await new Promise(setImmediate);
   }
-  return pruned;
+  return prunedCount;
 }
 
-/** Statements that delete or change rows, a batch at a time. `rows` is SQL from `from` on, with the condition; `key` is the primary key. */
+/** Statements that delete or change rows in batches. `rows` is the SQL that begins with `from`, with the condition; `key` is the primary key. */
 export function pruneStatements<P>(change: Statement, key: Statement, rows: Statement) {
   type Parameters = P & { readonly batch: number };
   return {
@@ -59,7 +59,7 @@ export function pruneStatements<P>(change: Statement, key: Statement, rows: Stat
   };
 }
 
-/** Prunes rows until `findAny` finds none, in small changes. Each change locks the journal's counter. */
+/** Prunes rows in small changes until `findAny` finds no row. Each change locks the counter of the journal. */
 export async function pruneInBatches<P>(
   database: Database,
   { findAny, prune }: { readonly findAny: Statement<P, object>; readonly prune: Statement<P, never> },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatCount, formatFreeSpace, formatSize } from './backup-files.ts';
 
-test('formats small sizes in kB or with a decimal, and large ones in whole MB', () => {
+test('formats small sizes in kB, medium sizes with a decimal, and large sizes in whole MB', () => {
   assert.equal(formatSize(0), '0 kB');
   assert.equal(formatSize(229_376), '224 kB');
   assert.equal(formatSize(2 ** 20 + 1), '1.1 MB');
@@ -14,7 +14,7 @@ test('formats a size that does not fit as larger than the free space', () => {
   assert.deepEqual([formatSize(50_000_001), formatFreeSpace(50_000_000)], ['48 MB', '47 MB']);
 });
 
-test('uses the singular for one', () => {
+test('formats a count of one in the singular', () => {
   assert.equal(formatCount(1, 'folder'), '1 folder');
   assert.equal(formatCount(0, 'user'), '0 users');
   assert.equal(formatCount(2_000, 'folder'), '2,000 folders');

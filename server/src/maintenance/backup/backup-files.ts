@@ -24,7 +24,7 @@ import { StartError, fileError, describeFileError } from '../../config/start-err
 /** Errors of file systems without hard links. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
-/** Until it is complete, the file has a temporary name in the same folder. Only its owner can read it. */
+/** A new file, which has a temporary name in the same folder until it is complete. Only the owner can read the file. */
 export class NewFile {
   /** The temporary name. */
   readonly path: string;
@@ -45,7 +45,7 @@ export class NewFile {
     }
   }
 
-  /** Syncs the file and gives it its name. */
+  /** Syncs the file and gives it the final name. */
   finish({ isReplacing }: { readonly isReplacing: boolean }): void {
     withDescriptor(this.path, 'r+', fsyncSync);
     if (isReplacing) renameSync(this.path, this.#name);
@@ -79,7 +79,7 @@ function renameToNew(path: string, name: string): void {
   }
 }
 
-/** Call it before a copy, so that the copy does not fail halfway. */
+/** Call it before a copy, so that a full disk does not stop the copy halfway. */
 export function requireRoom(folder: string, bytes: number): void {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
@@ -112,7 +112,7 @@ export function foldersFrom(folder: string): string[] {
   return folder === dirname(folder) ? [folder] : [folder, ...foldersFrom(dirname(folder))];
 }
 
-/** Uses the descriptor: in a folder of another user, the name may lead to another file a moment later. */
+/** Uses a descriptor, because in a folder of another user, the name may lead to another file a moment later. */
 function changeFileOwner(descriptor: number, owner: Owner): void {
   const { uid, gid } = fstatSync(descriptor);
   // Some file systems have one owner for all files, and refuse to change it.
@@ -143,7 +143,7 @@ export function formatSize(bytes: number): string {
   return formatRounded(bytes, Math.ceil);
 }
 
-/** Rounds down, for the same reason. */
+/** Rounds down, so that a file that does not fit never seems to fit. */
 export function formatFreeSpace(bytes: number): string {
   return formatRounded(bytes, Math.floor);
 }

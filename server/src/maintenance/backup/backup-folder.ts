@@ -39,7 +39,7 @@ export class BackupFolder {
     }
   }
 
-  /** The name has the time in seconds, and sorts by time. */
+  /** The name contains the time in seconds. The order of the names is the order of the times. */
   fileFor(now: number): string {
     const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
     return join(this.path, `espalier-${time}Z.db`);
@@ -47,12 +47,12 @@ export class BackupFolder {
 
   /** Deletes files that crashes have left, and all backups except the newest `keep`. */
   async prune(now: number, keep: number): Promise<void> {
-    const own = await ownFilesIn(this.path, now);
-    const abandoned = own.filter(
+    const files = await ownFilesIn(this.path, now);
+    const abandonedFiles = files.filter(
       ({ isComplete, startedAt }) => !isComplete && now - startedAt > abandonedAfterMs,
     );
-    const old = own.filter(({ isComplete }) => isComplete).slice(keep);
-    for (const { file } of [...old, ...abandoned]) await rm(file, { force: true });
+    const oldBackups = files.filter(({ isComplete }) => isComplete).slice(keep);
+    for (const { file } of [...oldBackups, ...abandonedFiles]) await rm(file, { force: true });
   }
 
   /** Deletes the files of a failed backup. */
@@ -63,7 +63,7 @@ export class BackupFolder {
     }
   }
 
-  /** Refuses a folder with backups of another installation: the two would delete each other's backups. */
+  /** Refuses a folder with backups of another installation: the two installations would delete each other's backups. */
   async requireInstallation(installation: string, now: number): Promise<void> {
     const [newest] = await listBackups(this.path, now);
     const other = newest && (await readInstallation(newest.file));
@@ -105,11 +105,11 @@ async function ownFilesIn(
 /** The name of the installation. Undefined if the file cannot be read, which `espalier restore` reports. */
 export async function readInstallation(file: string): Promise<string | undefined> {
   try {
-    const stored = openDatabaseFile(file);
+    const database = openDatabaseFile(file);
     try {
-      return await readInstallationValue(stored, 'issuer');
+      return await readInstallationValue(database, 'issuer');
     } finally {
-      stored.close();
+      database.close();
     }
   } catch (error) {
     if (sqliteCodeOf(error)) return undefined;

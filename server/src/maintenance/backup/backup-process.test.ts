@@ -9,7 +9,7 @@ import { StartError } from '../../config/start-error.ts';
 import { makeBackupInProcess, type BackupReport } from './backup-process.ts';
 
 const minuteMs = 60_000;
-const made = {
+const backup = {
   file: 'to',
   bytes: 5,
   schema: 8,
@@ -69,7 +69,10 @@ describe('the process that makes a backup', () => {
   };
   const stoppedAfter = (minutes: number) => (error: unknown) => {
     assert.ok(error instanceof StartError);
-    assert.equal(error.message, `It made no progress for ${minutes} minutes and was stopped.`);
+    assert.equal(
+      error.message,
+      `The backup process made no progress for ${minutes} minutes and was stopped.`,
+    );
     return true;
   };
 
@@ -91,15 +94,15 @@ describe('the process that makes a backup', () => {
       child.report({ progress: 'copy' });
     }
     assert.deepEqual(child.ends, []);
-    child.report({ made });
+    child.report({ backup });
     child.disconnect();
     child.emit('exit', 0, null);
-    assert.deepEqual(await making, made);
+    assert.deepEqual(await making, backup);
     advance(24 * 60 * minuteMs);
     assert.deepEqual(child.ends, ['disconnect']);
   });
 
-  test('has ten more minutes for each 600 MB of a check, which reports no progress', async (context) => {
+  test('has ten more minutes for each 600 MB during a check', async (context) => {
     const { making, advance } = start(context);
     child.report({ progress: 'check' });
     advance(20 * minuteMs - 1);
@@ -110,7 +113,7 @@ describe('the process that makes a backup', () => {
     await assert.rejects(making, stoppedAfter(20));
   });
 
-  test('rejects with the reason of the signal when the server stops it', async (context) => {
+  test('ends with the reason of the abort signal when the server stops it', async (context) => {
     const stopping = new AbortController();
     const { making, advance } = start(context, stopping.signal);
     stopping.abort();

@@ -21,9 +21,9 @@ export interface BackupOrder {
 /** The messages of the process: its progress, and at the end its result. */
 export type BackupReport =
   | { readonly progress: 'copy' | 'check' }
-  | { readonly made: Backup }
-  | { readonly refused: string }
-  | { readonly failed: string };
+  | { readonly backup: Backup }
+  | { readonly refusal: string }
+  | { readonly failure: string };
 
 /** The program is `.ts` in the sources, which import the sources of the contract, and `.js` in a build. */
 const command = import.meta.url.endsWith('.ts')
@@ -68,15 +68,15 @@ export async function makeBackupInProcess(
   try {
     // Waits for both, because a message may arrive after the exit. 'close' is not emitted after a disconnect.
     await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
-    if (report && 'made' in report) return report.made;
+    if (report && 'backup' in report) return report.backup;
     signal.throwIfAborted();
     if (silentForMs !== undefined) {
       const minutes = Math.round(silentForMs / 60_000);
-      throw new StartError(`It made no progress for ${minutes} minutes and was stopped.`);
+      throw new StartError(`The backup process made no progress for ${minutes} minutes and was stopped.`);
     }
-    if (report && 'refused' in report) throw new StartError(report.refused);
-    const failed = report && 'failed' in report ? report.failed : undefined;
-    throw new Error(failed ?? `The backup process ended with ${child.signalCode ?? child.exitCode}.`);
+    if (report && 'refusal' in report) throw new StartError(report.refusal);
+    const failure = report && 'failure' in report ? report.failure : undefined;
+    throw new Error(failure ?? `The backup process ended with ${child.signalCode ?? child.exitCode}.`);
   } finally {
     clearTimeout(watchdog);
     signal.removeEventListener('abort', stop);

@@ -17,7 +17,7 @@ process.once('disconnect', () => stopping.abort());
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
 try {
   lowerPriority();
-  const made = await makeBackup({
+  const backup = await makeBackup({
     from: from!,
     to: to!,
     isReplacing: false,
@@ -25,10 +25,10 @@ try {
     onPages: reportPages(),
     onCheck: () => sendReport({ progress: 'check' }),
   });
-  sendAndExit({ made });
+  sendAndExit({ backup });
 } catch (error) {
-  if (error instanceof StartError) sendAndExit({ refused: error.message });
-  else if (!stopping.signal.aborted) sendAndExit({ failed: String(error) });
+  if (error instanceof StartError) sendAndExit({ refusal: error.message });
+  else if (!stopping.signal.aborted) sendAndExit({ failure: String(error) });
 }
 
 /** Where this is not allowed, the backup runs with normal priority. */
@@ -50,7 +50,7 @@ function reportPages(): (done: number) => void {
   };
 }
 
-/** Sends nothing after the parent has exited, because that closes the channel. */
+/** Sends nothing after the parent has exited, because its exit closes the channel. */
 function sendReport(report: BackupReport, onSent = () => {}): void {
   if (process.connected) process.send!(report, onSent);
 }

@@ -42,7 +42,7 @@ export async function makeBackup({ onPages, onCheck, signal, ...options }: Backu
     });
     onCheck?.();
     const [finding] = await findDamage(target.path, { signal });
-    if (finding) throw damaged(from, finding);
+    if (finding) throw damageError(from, finding);
     const contents = await readContents(target.path).catch((cause: unknown) => {
       if (!(cause instanceof StartError)) throw cause;
       throw new StartError(`Cannot back up ${from}. ${cause.message}`, { cause });
@@ -58,7 +58,7 @@ export async function makeBackup({ onPages, onCheck, signal, ...options }: Backu
 function requireTarget(to: string, from: string, isReplacing: boolean): void {
   const folder = dirname(to);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StartError(`There is no folder ${folder}. Create it, or choose another.`);
+    throw new StartError(`There is no folder ${folder}. Create it, or choose another folder.`);
   }
   const found = statSync(to, { throwIfNoEntry: false });
   if (!found) return;
@@ -73,22 +73,22 @@ function requireTarget(to: string, from: string, isReplacing: boolean): void {
 
 /** Turns errors of the disk into messages for the operator. */
 function explainCopyError(cause: unknown, from: string, to: string): unknown {
-  if (isDamage(cause)) return damaged(from, (cause as Error).message);
+  if (isDamage(cause)) return damageError(from, (cause as Error).message);
   if (!sqliteCodeOf(cause)) return cause;
   return new StartError(`Cannot write the backup to ${dirname(to)}: ${(cause as Error).message}.`, { cause });
 }
 
-function damaged(from: string, finding: string): StartError {
+function damageError(from: string, finding: string): StartError {
   return new StartError(
-    `Cannot back up ${from}: the database is damaged: ${finding}. See espalier docs durability for what to do.`,
+    `Cannot back up ${from}: the database is damaged: ${finding}. Run 'espalier docs durability' for the steps.`,
   );
 }
 
 /** The contents of a database file of any version. */
 export interface FileContents {
-  /** The number of migrations that were applied to it. */
+  /** The number of migrations that were applied to the file. */
   readonly schema: number;
-  /** Including the trash. */
+  /** The number of folders, including the trash. */
   readonly folders: number;
   readonly users: number;
   /** True if the signing keys are encrypted, so that a server also needs the master key to create tokens. */
@@ -106,30 +106,30 @@ const countPlainKeys = sql<object, { count: number }>`
 const findJournalEnd = sql<object, { number: number; at: number | null }>`
   select number, (select at from journal order by number desc limit 1) as at from journal_counter`;
 /** The migrations that added the journal and encrypted keys. */
-const firstWithJournal = 3;
-const firstWithSeals = 6;
+const journalMigration = 3;
+const sealMigration = 6;
 
-/** Refuses a file that contains no installation, or one of a newer version. */
+/** Refuses a file without an installation, and a file of a newer version. */
 export async function readContents(file: string): Promise<FileContents> {
-  const stored = openDatabaseFile(file);
+  const database = openDatabaseFile(file);
   try {
-    if (stored.applicationId !== applicationId) throw new StartError('It belongs to another program.');
-    const schema = await requireSchemaVersion(stored);
-    if (schema === 0 || !(await readInstallationValue(stored, 'issuer'))) {
+    if (database.applicationId !== applicationId) throw new StartError('It belongs to another program.');
+    const schema = await requireSchemaVersion(database);
+    if (schema === 0 || !(await readInstallationValue(database, 'issuer'))) {
       throw new StartError('It contains no installation, because no server was ever started on it.');
     }
-    if (await readInstallationValue(stored, 'copying')) {
+    if (await readInstallationValue(database, 'copying')) {
       throw new StartError('It contains an unfinished copy of an installation.');
     }
-    const journal = schema >= firstWithJournal ? await stored.get(findJournalEnd, {}) : undefined;
+    const journal = schema >= journalMigration ? await database.get(findJournalEnd, {}) : undefined;
     return {
       schema,
-      ...(await stored.get(countRows, {}))!,
-      areKeysSealed: schema >= firstWithSeals && (await stored.get(countPlainKeys, {}))!.count === 0,
+      ...(await database.get(countRows, {}))!,
+      areKeysSealed: schema >= sealMigration && (await database.get(countPlainKeys, {}))!.count === 0,
       journalNumber: journal?.number ?? null,
       lastChangeAt: journal?.at ?? null,
     };
   } finally {
-    stored.close();
+    database.close();
   }
 }

@@ -32,13 +32,13 @@ interface RestoreOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Restored extends FileContents {
+export interface RestoreResult extends FileContents {
   readonly file: string;
   /** The new path of the old file; null if there was none. */
   readonly before: string | null;
-  /** The owner, if root has restored the file for another user. */
+  /** The owner of the file, if root has restored it for another user. */
   readonly newOwner: Owner | null;
-  /** True if a server may have the old file open, because that could not be checked. */
+  /** True if a server may have the old file open, because the lock could not be taken. */
   readonly mayBeInUse: boolean;
   /** True if the backup has an older schema, which the next start of a server migrates. */
   readonly isOfOlderProgram: boolean;
@@ -48,7 +48,7 @@ const bufferBytes = 2 ** 20;
 /** An old log would be applied to the new file, so it is moved as well. */
 const endings = ['', '-wal', '-shm', '-journal'] as const;
 
-export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { isReplacing, now, signal } = options;
   const backup = resolve(options.backup);
   const to = existsSync(options.to) ? realpathSync(options.to) : resolve(options.to);
@@ -56,7 +56,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   requireReplaceable(to, isReplacing);
   const owner = makeFolderFor(to);
   requireRoom(dirname(to), sizeOf(backup));
-  const held: FileLock = sizeOf(to) ? lockExclusively(to) : { isCertain: true, release: () => undefined };
+  const lock: FileLock = sizeOf(to) ? lockExclusively(to) : { isCertain: true, release: () => undefined };
   const target = new NewFile(to, owner);
   try {
     await copyBytes(backup, target.path, options);
@@ -64,18 +64,18 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     const contents = await checkCopy(backup, target.path, signal);
     signal?.throwIfAborted();
     requireReplaceable(to, isReplacing);
-    const before = exchange(target, to, now);
+    const before = replaceFiles(target, to, now);
     return {
       file: to,
       before,
       newOwner: owner && owner.uid !== 0 ? owner : null,
-      mayBeInUse: !held.isCertain,
+      mayBeInUse: !lock.isCertain,
       isOfOlderProgram: contents.schema < migrations.length,
       ...contents,
     };
   } finally {
     target.abandon();
-    held.release();
+    lock.release();
   }
 }
 
@@ -101,7 +101,7 @@ function requireBackup(backup: string, to: string): void {
   if (sizeOf(`${backup}-wal`) || sizeOf(`${backup}-journal`)) {
     throw notRestored(
       backup,
-      `It is a database in use or was left by a crash: a log file next to it contains a part of its data. Make a backup of it first: espalier backup <file> --database-url sqlite:${backup}`,
+      `It is a database in use or was left by a crash: a log file next to it contains a part of its data. Make a backup of this database first: espalier backup <file> --database-url sqlite:${backup}`,
     );
   }
 }
@@ -110,10 +110,10 @@ function requireReplaceable(to: string, isReplacing: boolean): void {
   const found = statSync(to, { throwIfNoEntry: false });
   if (found && !found.isFile()) throw new StartError(`${to} is not a file.`);
   if (isReplacing) return;
-  const there = endings.map((ending) => to + ending).find((file) => existsSync(file));
-  if (there) {
+  const existing = endings.map((ending) => to + ending).find((file) => existsSync(file));
+  if (existing) {
     throw new StartError(
-      `${there} already exists. To replace it, use --replace. The old file is kept under another name.`,
+      `${existing} already exists. To replace it, use --replace. The old file is kept under another name.`,
     );
   }
 }
@@ -162,7 +162,7 @@ function notRestored(backup: string, why: string, cause?: unknown): StartError {
 }
 
 /** Moves all old files to the same new name, so that they can still be opened. Returns that name. */
-function exchange(target: NewFile, to: string, now: number): string | null {
+function replaceFiles(target: NewFile, to: string, now: number): string | null {
   const time = new Date(now)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

@@ -9,7 +9,7 @@ import { ScheduledBackup } from './scheduled-backup.ts';
 
 const hourMs = 3_600_000;
 
-describe('scheduled backups', () => {
+describe('a server with scheduled backups', () => {
   let folder: string;
   let now: number;
   let orders: string[];
@@ -54,7 +54,7 @@ describe('scheduled backups', () => {
       },
     });
 
-  test('makes the first backup immediately, and the next when the newest is old enough, even after a restart', async () => {
+  test('makes the first backup immediately, and the next when the newest is old enough', async () => {
     const first = await open();
     assert.equal(statSync(backupFolder()).mode & 0o777, 0o700);
     assert.equal(first.lastBackupAt, undefined);
@@ -84,7 +84,7 @@ describe('scheduled backups', () => {
     });
   });
 
-  test('keeps the newest backups, and never changes folders, other files or backups with a future time', async () => {
+  test('deletes old backups, but no other files and no backups with a future time', async () => {
     mkdirSync(backupFolder());
     const others = [
       '.hidden',
@@ -112,7 +112,7 @@ describe('scheduled backups', () => {
     assert.equal(files().length, others.length + 3);
   });
 
-  test('reports a failed backup, removes its files, and retries after a quarter of an hour', async () => {
+  test('reports a failed backup, and retries after 15 minutes', async () => {
     const scheduled = await open();
     await scheduled.makeIfDue();
     now += 6 * hourMs;
@@ -168,7 +168,7 @@ describe('scheduled backups', () => {
     ]);
   });
 
-  test('stops a running backup on shutdown, and starts no other', async () => {
+  test('stops a running backup on shutdown, and starts no other backup', async () => {
     const scheduled = await open();
     work = ({ to, signal }) =>
       new Promise((_, reject) => {
@@ -187,7 +187,7 @@ describe('scheduled backups', () => {
     assert.equal(scheduled.failedCount, 0);
   });
 
-  test('makes backups in one of several workers, and reports their state in all', async () => {
+  test('makes backups in one worker, and reports their state in all workers', async () => {
     const maker = await open();
     const other = await open({ isMaker: false });
     await other.makeIfDue();

@@ -1,6 +1,6 @@
 /**
- * Scheduled backups of the database file. The server makes one when the newest backup in the folder is old enough, and keeps the
- * newest few. A failure is logged, counted and retried, and never thrown.
+ * Scheduled backups of the database file. The server makes a backup when the newest backup in the folder is old enough, and keeps
+ * only the newest backups. A failure is logged, counted and retried, and never thrown.
  */
 
 import type { Logger } from 'pino';
@@ -38,19 +38,19 @@ export class ScheduledBackup {
   readonly #folder: BackupFolder;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
-  #failed: { readonly at: number; readonly why: string } | undefined;
-  #current: Promise<void> | undefined;
+  #lastFailure: { readonly at: number; readonly why: string } | undefined;
+  #runningBackup: Promise<void> | undefined;
   /** The newest complete backup. */
-  #newest: StoredBackup | undefined;
-  /** The last file that was found to be of this installation. */
-  #own: string | undefined;
+  #newestBackup: StoredBackup | undefined;
+  /** The last file that was checked to be a backup of this installation. */
+  #checkedFile: string | undefined;
 
   /** Throws a StartError if backups cannot be made in the folder. */
   static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup> {
-    const opened = new ScheduledBackup(options);
-    await opened.#folder.requireInstallation(options.installation, options.clock.now());
-    await opened.#readFolder();
-    return opened;
+    const scheduledBackup = new ScheduledBackup(options);
+    await scheduledBackup.#folder.requireInstallation(options.installation, options.clock.now());
+    await scheduledBackup.#readFolder();
+    return scheduledBackup;
   }
 
   private constructor(options: ScheduledBackupOptions) {
@@ -61,13 +61,13 @@ export class ScheduledBackup {
 
   /** The start of the newest complete backup, in milliseconds since 1970. */
   get lastBackupAt(): number | undefined {
-    return this.#newest?.startedAt;
+    return this.#newestBackup?.startedAt;
   }
 
   /** Called every few seconds. Resolves when a running backup is done. */
   async makeIfDue(): Promise<void> {
     if (!this.#options.isMaker || this.#stopping.signal.aborted) return;
-    await (this.#current ??= this.#makeIfDue().finally(() => (this.#current = undefined)));
+    await (this.#runningBackup ??= this.#makeIfDue().finally(() => (this.#runningBackup = undefined)));
   }
 
   /** The result of the health check. */
@@ -76,7 +76,8 @@ export class ScheduledBackup {
     const last = this.lastBackupAt;
     const lastText =
       last === undefined ? 'There is no backup yet.' : `The last backup is from ${formatTime(last)}.`;
-    if (this.#failed) return { isOk: false, detail: `The backup failed: ${this.#failed.why} ${lastText}` };
+    if (this.#lastFailure)
+      return { isOk: false, detail: `The backup failed: ${this.#lastFailure.why} ${lastText}` };
     const dueAt = last === undefined ? this.#startedAt : last + this.#everyMs;
     if (this.#options.clock.now() - dueAt > overdueAfterMs) {
       return { isOk: false, detail: `The backup is overdue. ${lastText}` };
@@ -87,7 +88,7 @@ export class ScheduledBackup {
   /** Stops a running backup and removes its files. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#current;
+    await this.#runningBackup;
   }
 
   get #everyMs(): number {
@@ -97,7 +98,7 @@ export class ScheduledBackup {
   async #makeIfDue(): Promise<void> {
     const begunAt = this.#options.clock.now();
     // The absolute value also covers a clock that was set back.
-    if (this.#failed && Math.abs(begunAt - this.#failed.at) < retryMinutes * 60_000) return;
+    if (this.#lastFailure && Math.abs(begunAt - this.#lastFailure.at) < retryMinutes * 60_000) return;
     const to = this.#folder.fileFor(begunAt);
     try {
       if (!(await this.#hasRecentBackup(begunAt))) await this.#make(to, begunAt);
@@ -110,22 +111,22 @@ export class ScheduledBackup {
     }
   }
 
-  /** Throws if the newest backup is of another installation: the two would delete each other's backups. */
+  /** Throws if the newest backup is of another installation: the two installations would delete each other's backups. */
   async #hasRecentBackup(now: number): Promise<boolean> {
     await this.#readFolder();
-    if (this.#newest?.file !== this.#own)
+    if (this.#newestBackup?.file !== this.#checkedFile)
       await this.#folder.requireInstallation(this.#options.installation, now);
-    this.#own = this.#newest?.file;
+    this.#checkedFile = this.#newestBackup?.file;
     return this.lastBackupAt !== undefined && now - this.lastBackupAt < this.#everyMs;
   }
 
   async #make(to: string, begunAt: number): Promise<void> {
     const { databaseFile, clock, log, settings, make = makeBackupInProcess } = this.#options;
     const made = await make({ from: databaseFile, to, signal: this.#stopping.signal });
-    this.#failed = undefined;
+    this.#lastFailure = undefined;
     // The name contains the time in whole seconds.
-    this.#newest = { file: to, startedAt: begunAt - (begunAt % 1_000) };
-    this.#own = to;
+    this.#newestBackup = { file: to, startedAt: begunAt - (begunAt % 1_000) };
+    this.#checkedFile = to;
     log.info({ file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt }, 'backup complete');
     try {
       await this.#folder.prune(clock.now(), settings.backupKeep);
@@ -140,7 +141,7 @@ export class ScheduledBackup {
   #noteFailure(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.failedCount++;
-    this.#failed = { at: this.#options.clock.now(), why: why.endsWith('.') ? why : `${why}.` };
+    this.#lastFailure = { at: this.#options.clock.now(), why: why.endsWith('.') ? why : `${why}.` };
     this.#options.log.warn(
       { folder: this.#folder.path, why, ...(!(error instanceof StartError) && { err: error }) },
       `The scheduled backup failed. The server retries in ${retryMinutes} minutes. Check the free space and the permissions of the folder, or set another folder in ESPALIER_BACKUP_FOLDER.`,
@@ -148,7 +149,7 @@ export class ScheduledBackup {
   }
 
   async #readFolder(): Promise<void> {
-    [this.#newest] = await listBackups(this.#folder.path, this.#options.clock.now());
+    [this.#newestBackup] = await listBackups(this.#folder.path, this.#options.clock.now());
   }
 }
 

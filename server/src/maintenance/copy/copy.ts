@@ -30,7 +30,7 @@ interface CopyOptions {
   readonly openDestination: () => Promise<Database>;
   readonly clock: Clock;
   readonly onProgress?: (step: CopyStep, done: number, total: number) => void;
-  /** Called if an unfinished copy is continued. */
+  /** Called if the copy continues an unfinished copy. */
   readonly onResume?: (rows: number, total: number) => void;
 }
 
@@ -56,9 +56,9 @@ export async function copyInstallation(options: CopyOptions): Promise<readonly C
     await destination.write(async (transaction) => {
       for (const text of to.dialect.afterLoading) await transaction.define(text);
     });
-    const compared = await compare(from, to, options);
-    if (compared.every((each) => each.isSame)) await destination.release();
-    return compared;
+    const comparedTables = await compare(from, to, options);
+    if (comparedTables.every((each) => each.isSame)) await destination.release();
+    return comparedTables;
   } finally {
     await to.close();
   }
@@ -68,7 +68,7 @@ async function checkSource(from: Database): Promise<void> {
   const version = await from.transaction((transaction) => readSchemaVersion('source', transaction));
   if (version > 0 && version < migrations.length) {
     throw new StartError(
-      `The source has an older schema (${version} of ${migrations.length} migrations). Run espalier migrate on it, or start the server on it once.`,
+      `The source has an older schema (${version} of ${migrations.length} migrations). Run 'espalier migrate' on the source, or start the server on it once.`,
     );
   }
   const settings = version > 0 ? await from.all(selectSettings, {}) : [];
@@ -135,7 +135,7 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
         }
         const digests: TableDigest[] = [];
         for (const table of tables) {
-          const pages = readPages(reader, table.whole);
+          const pages = readPages(reader, table.fullRows);
           const onRows = (count: number) => onProgress?.('Comparing', (done += count), total);
           digests.push(await digestRows(pages, table.columns, onRows));
         }
@@ -153,7 +153,7 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
 type Counters = ReadonlyMap<Table, Row>;
 
 /**
- * Copies table by table, in key order. Rows that an interrupted copy has left are compared with the source, and not written
+ * Copies table by table, in key order. Rows that an interrupted copy has left are comparedTables with the source, and not written
  * again. Returns the counters, which are written last, or undefined if existing rows differ from the source.
  */
 async function copyRows(
@@ -175,8 +175,8 @@ async function copyTable(
   table: Table,
   onRows: (count: number) => void,
 ): Promise<boolean> {
-  const existing = readPages(destination.reader, table.asInserted);
-  for await (const rows of readPages(source, table.asInserted)) {
+  const existing = readPages(destination.reader, table.insertableRows);
+  for await (const rows of readPages(source, table.insertableRows)) {
     const { value: copied = [] } = await existing.next();
     if (!isPrefix(copied, rows, table)) return false;
     const missing = rows.slice(copied.length);
@@ -198,14 +198,14 @@ function isPrefix(some: readonly Row[], rows: readonly Row[], { columns }: Table
   );
 }
 
-/** Sets references to later rows, which the insert had to leave null. */
+/** Sets the references to later rows. The insert had to leave them null. */
 async function copyReferences(
   source: Reader,
   destination: Destination,
   { references }: Table,
 ): Promise<void> {
   if (!references) return;
-  for await (const rows of readPages(source, references.ahead)) {
+  for await (const rows of readPages(source, references.laterRows)) {
     await destination.write((transaction) => transaction.runEach(references.set, rows));
   }
 }

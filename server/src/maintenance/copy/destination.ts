@@ -1,6 +1,6 @@
 /**
  * The database that receives a copy. It is marked until the copy is complete, so that no server starts on it. If two
- * processes copy into it at the same time, the later one continues and the earlier one stops.
+ * processes copy into it at the same time, the later process continues and the earlier process stops.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -31,7 +31,7 @@ export class Destination {
   readonly #database: Database;
   readonly #clock: Clock;
   /** Identifies this run among all processes. */
-  readonly #run = randomUUID();
+  readonly #runId = randomUUID();
 
   constructor(database: Database, clock: Clock) {
     this.#database = database;
@@ -82,12 +82,14 @@ export class Destination {
 
   /** Removes the mark of a complete copy, so that servers may start on it. */
   async release(): Promise<void> {
-    await this.write((transaction) => transaction.run(removeMark, { run: this.#run }));
+    await this.write((transaction) => transaction.run(removeMark, { run: this.#runId }));
   }
 
   async #requireMark(transaction: Transaction): Promise<void> {
-    if ((await transaction.run(lockMark, { run: this.#run })) > 0) return;
-    throw new StartError('Another espalier copy process now writes to the destination, so this one stops.');
+    if ((await transaction.run(lockMark, { run: this.#runId })) > 0) return;
+    throw new StartError(
+      "Another 'espalier copy' process now writes to the destination, so this process stops.",
+    );
   }
 
   /** Returns false if the destination is empty. */
@@ -97,7 +99,7 @@ export class Destination {
       const found = version > 0 ? await transaction.all(selectSettings, {}) : [];
       if (found.length === 0) return undefined;
       const isOfSame = issuerOf(found) === issuerOf(settings);
-      if ((await transaction.run(replaceMark, { run: this.#run })) === 0) throw notEmpty(isOfSame);
+      if ((await transaction.run(replaceMark, { run: this.#runId })) === 0) throw notEmpty(isOfSame);
       if (!isOfSame) {
         throw new StartError(
           'The destination contains an unfinished copy of another installation. Copy into a new database, or finish that copy.',
@@ -121,7 +123,7 @@ export class Destination {
       const mustBeEmpty = table.name !== 'settings' && !table.hasOneRow;
       if (mustBeEmpty && (await countRows(transaction, table)) > 0) throw notEmpty();
     }
-    await transaction.run(insertSetting, { name: 'copying', value: this.#run });
+    await transaction.run(insertSetting, { name: 'copying', value: this.#runId });
   }
 }
 
@@ -133,7 +135,7 @@ export function issuerOf(settings: readonly StoredSetting[]): string | undefined
 function notEmpty(isOfSame = false): StartError {
   return new StartError(
     isOfSame
-      ? 'The destination already contains this installation. Nothing was copied. If an earlier espalier copy created it, the copy is complete. Otherwise, use a new database.'
+      ? "The destination already contains this installation. Nothing was copied. If an earlier 'espalier copy' created it, the copy is complete. Otherwise, use a new database."
       : 'The destination already contains an installation. Nothing was copied. Use a new database.',
   );
 }

@@ -8,7 +8,7 @@ function digestOf(...pages: Row[][]) {
   return digestRows(Readable.from(pages), ['id', 'value'], () => undefined);
 }
 
-test('computes the SHA-256 of one line of JSON per row, with bytes as an array that contains their base64', async () => {
+test('computes the SHA-256 of one JSON line per row, with bytes as base64', async () => {
   const lines = '["a",1]\n["b",["AP8="]]\n["c",null]\n';
   assert.deepEqual(
     await digestOf([
@@ -20,7 +20,7 @@ test('computes the SHA-256 of one line of JSON per row, with bytes as an array t
   );
 });
 
-test('does not depend on the page size or on the type of byte array', async () => {
+test('computes the same digest for any page size and type of byte array', async () => {
   const bytes = new Uint8Array([9, 1, 2, 9]).subarray(1, 3);
   assert.deepEqual(
     await digestOf([
@@ -31,7 +31,7 @@ test('does not depend on the page size or on the type of byte array', async () =
   );
 });
 
-test('differs for values that look alike', async () => {
+test('computes different digests for values that look alike', async () => {
   const values: Value[] = [
     null,
     '',

@@ -28,7 +28,7 @@ interface TableOptions {
 
 export type Table = ReturnType<typeof defineTable>;
 
-/** A table comes after the tables that it refers to. Created once, because a database prepares each statement object once. */
+/** A table comes after the tables that it refers to. The list is created once, because a database prepares each statement object once. */
 export const tables: readonly Table[] = [
   defineTable('settings', 'name', 'name value', { where: `name <> 'copying'` }),
   defineTable(
@@ -79,7 +79,7 @@ export const tables: readonly Table[] = [
 /** Tables that are not copied, and the reason. */
 export const tablesNotCopied: Readonly<Record<string, string>> = {
   espalier_migrations: 'records the migrations of one database',
-  login_failures: 'throttles logins for minutes; a copy starts without failures',
+  login_failures: 'throttles logins for minutes; a copy starts with no recorded failures',
   folder_trigrams: 'the search index of SQLite, which is built from the folders',
 };
 
@@ -110,22 +110,22 @@ function defineTable(name: string, keyNames: string, columnNames: string, option
   };
   const others = columns.filter((column) => column !== selfReference);
   const id = key[0]!;
-  const back = `case when ${selfReference} < ${id} then ${selfReference} end as ${selfReference}`;
+  const backReference = `case when ${selfReference} < ${id} then ${selfReference} end as ${selfReference}`;
   return {
     name,
     key,
     columns,
     hasOneRow,
-    whole: paging(quote(columns)),
+    fullRows: paging(quote(columns)),
     // Reads null for a self-reference to a later row, so that rows can be inserted in key order.
-    asInserted: paging(selfReference ? `${quote(others)}, ${back}` : quote(columns)),
+    insertableRows: paging(selfReference ? `${quote(others)}, ${backReference}` : quote(columns)),
     count,
     insert,
     // Sets every column except the key.
     update: updateOf(columns.filter((column) => !key.includes(column))),
     // For rows that refer to a later row: reads the key and the reference, and sets the reference.
     references: selfReference && {
-      ahead: paging(quote([...key, selfReference]), `${selfReference} > ${id}`),
+      laterRows: paging(quote([...key, selfReference]), `${selfReference} > ${id}`),
       set: updateOf([selfReference]),
     },
   };
@@ -160,7 +160,7 @@ export async function countCopiedRows(reader: Reader): Promise<number> {
 }
 
 export async function readOnlyRow(reader: Reader, table: Table): Promise<Row> {
-  const [row] = await reader.all(table.whole.first, { limit: 1 });
+  const [row] = await reader.all(table.fullRows.first, { limit: 1 });
   if (!row) throw new Error(`The table ${table.name} has lost its only row.`);
   return row;
 }
