@@ -88,7 +88,7 @@ const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: st
   select folders.name from ${list('names', 'texts')} cross join folders
   where folders.parent_id = ${'parentId'} and folders.name = each.value`;
 
-const publish = sql<Pick<NewRow, 'id' | 'parentId' | 'name' | 'sortKey' | 'foldedName'>>`
+const publishCopy = sql<Pick<NewRow, 'id' | 'parentId' | 'name' | 'sortKey' | 'foldedName'>>`
   update folders set parent_id = ${'parentId'}, name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}
   where id = ${'id'}`;
 
@@ -116,9 +116,9 @@ export function duplicateFolder(
         work: async (transaction, access, { byUserId }) => {
           const view = viewTree(transaction, access);
           const parent = await checkDestination(view, copy);
-          const top = named(copy.rows[0]!, await chooseName(view, copy.source, parent, name), parent.id);
+          const top = withName(copy.rows[0]!, await chooseName(view, copy.source, parent, name), parent.id);
           await write(transaction, top);
-          return finish(transaction, view, copy, top, { byUserId, now });
+          return finishCopy(transaction, view, copy, top, { byUserId, now });
         },
       });
     if (copy.rows.length <= maxRowsPerTransaction) {
@@ -129,7 +129,7 @@ export function duplicateFolder(
       copy,
       (unstage) =>
         insert(async (transaction, top) => {
-          await transaction.run(publish, top);
+          await transaction.run(publishCopy, top);
           await unstage(transaction);
         }),
       ({ id }) => id === copy.rows[0]!.id,
@@ -255,11 +255,11 @@ function nameOfCopy(name: string, number: number): string {
 
 type NamedRow = NewRow & { readonly parentId: string };
 
-function named(row: NewRow, name: string, parentId: string): NamedRow {
+function withName(row: NewRow, name: string, parentId: string): NamedRow {
   return { ...row, name, sortKey: sortKey(name), foldedName: foldForStorage(name), parentId };
 }
 
-async function finish(
+async function finishCopy(
   transaction: Transaction,
   view: TreeView,
   { rows, source, sourcePath }: Copy,

@@ -34,16 +34,16 @@ export async function exportFolders(
       { facts: { field: 'exportFolders', cost: maxFolders + 1, limit: maxFolders } },
     );
   const paths = new Map<Descendant, string>();
-  const exported: ExportedFolder[] = [];
+  const exportedFolders: ExportedFolder[] = [];
   for await (const some of readSubtree(view, top, { depth, maxFolders, tooManyFolders, reportDamage })) {
     for (const { descendant, texts } of some) {
       const { above, folder } = descendant;
       const path = above ? `${paths.get(above)}/${folder.name}` : folder.name;
       paths.set(descendant, path);
-      exported.push({ path, title: folder.title, ...texts });
+      exportedFolders.push({ path, title: folder.title, ...texts });
     }
   }
-  return exported;
+  return exportedFolders;
 }
 
 interface SubtreeOptions extends Pick<Database, 'reportDamage'> {
@@ -68,8 +68,8 @@ export async function* readSubtree(
 ): AsyncGenerator<readonly FolderWithTexts[], void> {
   const { found, exceedsMax } = await readDescendants(view, top, { depth }, maxFolders);
   if (exceedsMax) throw tooManyFolders();
-  const missing = findMissing(view, top, found, depth);
-  if (missing !== undefined) throw reportDamage(missing);
+  const damage = findMissing(view, top, found, depth);
+  if (damage !== undefined) throw reportDamage(damage);
   for (let start = 0; start < found.length; start += batchSize) {
     const some = found.slice(start, start + batchSize);
     const read = await readTexts(

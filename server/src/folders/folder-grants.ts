@@ -95,11 +95,11 @@ export async function explainAccess(
   const found = await readUserAccess(reader, access, userId, ancestry.pathTo(folderId)!);
   const { user, level, grant, group, isPassage } = found;
   const decidingGrant = grant && { grant, group, folder: await requireFolder(view, grant.folderId) };
-  const because = user.isAdministrator
+  const grantReason = user.isAdministrator
     ? `${user.username} is an administrator, and administrators have MANAGE on every folder.`
     : describeGrant(user.username, folder, decidingGrant);
   const reason =
-    because +
+    grantReason +
     (isPassage ? ' The user sees its name, because a folder inside it is visible to the user.' : '');
   return { user, level, isPassage, folder, decidingGrant, reason };
 }
@@ -107,10 +107,12 @@ export async function explainAccess(
 function describeGrant(username: string, folder: Folder, decidingGrant: DecidingGrant | undefined): string {
   if (!decidingGrant)
     return `Neither ${username} nor a group of this user has a grant on ${quoteFolder(folder)} or on a folder above it.`;
-  const { grant, group, folder: granted } = decidingGrant;
+  const { grant, group, folder: grantFolder } = decidingGrant;
   const to = group ? `the group "${group.name}", which includes ${username},` : username;
-  const isHere = granted.id === folder.id;
-  const where = isHere ? 'this folder' : `${quoteFolder(granted)}, the nearest folder above with a grant,`;
+  const isHere = grantFolder.id === folder.id;
+  const where = isHere
+    ? 'this folder'
+    : `${quoteFolder(grantFolder)}, the nearest folder above with a grant,`;
   return `A grant to ${to} on ${where} gives ${accessLevelName(grant.level)}.`;
 }
 

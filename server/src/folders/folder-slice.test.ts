@@ -19,7 +19,7 @@ const assertRefused = (parent: string, text: string) =>
     JSON.stringify(text),
   );
 
-test('returns the position from which a cursor was made', () => {
+test('fromCursor() returns the position that toCursor() encoded', () => {
   fc.assert(
     fc.property(ids, folders, (parent, { id, key }) => {
       const position = fromCursor(parent, toCursor(parent, { id, key }), 'after');
@@ -29,16 +29,16 @@ test('returns the position from which a cursor was made', () => {
   );
 });
 
-test('makes the same URL-safe cursor each time', () => {
+test('toCursor() makes the same URL-safe cursor each time', () => {
   assert.equal(toCursor(parentId, folder), cursor);
   fc.assert(fc.property(ids, folders, (parent, each) => assert.match(toCursor(parent, each), /^[\w-]+$/)));
 });
 
-test('makes different cursors for two folders with the same name', () => {
+test('toCursor() makes different cursors for two folders with the same name', () => {
   assert.notEqual(toCursor(parentId, { ...folder, id: parentId }), cursor);
 });
 
-test('rejects a cursor of another list', () => {
+test('fromCursor() rejects a cursor of another list', () => {
   fc.assert(
     fc.property(ids, ids, folders, (parent, other, each) => {
       fc.pre(parent !== other);
@@ -47,44 +47,44 @@ test('rejects a cursor of another list', () => {
   );
 });
 
-test('rejects a cursor with any one character changed', () => {
+test('fromCursor() rejects a cursor with any one character changed', () => {
   const letters = fc.oneof(fc.constantFrom(...'AZaz09-_+/= .'), fc.string({ unit: 'binary', maxLength: 1 }));
   fc.assert(
     fc.property(folders, fc.nat(), letters, (each, index, letter) => {
-      const whole = toCursor(parentId, each);
-      const at = index % whole.length;
-      const edited = whole.slice(0, at) + letter + whole.slice(at + 1);
-      fc.pre(edited !== whole);
-      assertRefused(parentId, edited);
+      const validCursor = toCursor(parentId, each);
+      const at = index % validCursor.length;
+      const changedCursor = validCursor.slice(0, at) + letter + validCursor.slice(at + 1);
+      fc.pre(changedCursor !== validCursor);
+      assertRefused(parentId, changedCursor);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test('rejects a cursor that is truncated, extended or padded', () => {
+test('fromCursor() rejects a cursor that is truncated, extended or padded', () => {
   for (let length = 0; length < cursor.length; length++) assertRefused(parentId, cursor.slice(0, length));
   for (const end of ['A', '=', '==', ' ', '\n']) assertRefused(parentId, cursor + end);
   assertRefused(parentId, ` ${cursor}`);
 });
 
-test('rejects a cursor in the standard base64 alphabet, even if it decodes to the same bytes', () => {
+test('fromCursor() rejects a cursor in the standard base64 alphabet', () => {
   const key = sortKey('\u{1f7ff}'.repeat(30));
-  const whole = toCursor(parentId, { ...folder, key });
-  const other = whole.replaceAll('-', '+').replaceAll('_', '/');
-  assert.notEqual(other, whole);
+  const validCursor = toCursor(parentId, { ...folder, key });
+  const other = validCursor.replaceAll('-', '+').replaceAll('_', '/');
+  assert.notEqual(other, validCursor);
   assertRefused(parentId, other);
 });
 
-test('rejects random texts', () => {
-  for (const garbage of ['', '0', 'null', '[]', parentId, 'A'.repeat(28), 'A'.repeat(10_000)]) {
-    assertRefused(parentId, garbage);
+test('fromCursor() rejects random texts', () => {
+  for (const text of ['', '0', 'null', '[]', parentId, 'A'.repeat(28), 'A'.repeat(10_000)]) {
+    assertRefused(parentId, text);
   }
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => assertRefused(parentId, text)),
   );
 });
 
-test('names the argument in the refusal and does not repeat its value', () => {
+test('fromCursor() names the argument in the refusal, but not its value', () => {
   assert.throws(() => fromCursor(parentId, 'nonsense', 'before'), {
     name: 'Refusal',
     message: '`before` is not a cursor of this list of folders.',

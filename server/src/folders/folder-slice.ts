@@ -1,7 +1,7 @@
 /**
  * Slices of lists of folders: order, filter, limits, and the positions of folders in them, with their cursors. A cursor holds the
- * sort key of a folder, not its index, so that it stays correct while folders are added and removed. If a position may be that of a
- * hidden folder, it is encrypted: the client can send it back, but cannot read or forge it.
+ * sort key of a folder, not its index, so that it stays correct while folders are added and removed. If a position may belong to
+ * a hidden folder, it is encrypted: the client can send it back, but cannot read or forge it.
  */
 
 import { decodeCursor, encodeCursor } from '../database/cursor-encoding.ts';

@@ -15,7 +15,7 @@ const assertNameRefused = (name: string, message: RegExp) =>
     JSON.stringify(name),
   );
 
-describe('toFolderName', () => {
+describe('toFolderName()', () => {
   test('keeps an ordinary name unchanged', () => {
     for (const name of [
       'Floor 2',
@@ -39,7 +39,7 @@ describe('toFolderName', () => {
     assert.equal(toFolderName('\u212b'), '\u00c5');
   });
 
-  test('distinguishes letters that only look alike', () => {
+  test('returns different names for letters that only look alike', () => {
     assert.notEqual(toFolderName('\u2460'), toFolderName('1'));
     assert.notEqual(toFolderName('\u0391'), toFolderName('A'));
   });
@@ -74,7 +74,7 @@ describe('toFolderName', () => {
     assertNameRefused('\u0958'.repeat(128), /at most 255 characters/);
   });
 
-  test('either rejects a text or returns a stable name within the rules', () => {
+  test('either rejects a text or returns a valid name that it does not change again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         let name;
@@ -102,13 +102,13 @@ const assertRefused = (input: FolderTextsInput, message: RegExp) =>
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { inner: nested(levels - 1) });
 
-describe('toTexts', () => {
+describe('toTexts()', () => {
   test('returns only the texts in the input', () => {
     assert.deepEqual(toTexts({}), {});
     assert.deepEqual(toTexts({ title: undefined, icon: 'x' }), { icon: 'x' });
   });
 
-  test('removes a text if the input is null or empty', () => {
+  test('returns null for a text that is null or empty', () => {
     const none = { title: null, icon: null, description: null, properties: null };
     assert.deepEqual(toTexts(none), none);
     assert.deepEqual(toTexts({ title: '', icon: '', description: '', properties: {} }), none);
@@ -129,7 +129,7 @@ describe('toTexts', () => {
     assertRefused({ description: 'x'.repeat(10_001) }, /description of a folder has at most 10000/);
   });
 
-  test('accepts line breaks and tabs only in a description, and no other control characters', () => {
+  test('rejects control characters, except line breaks and tabs in a description', () => {
     for (const control of ['\n', '\t', '\0', '\u007f', '\u0085']) {
       assertRefused({ title: `a${control}b` }, /title .* control characters/);
       assertRefused({ icon: `a${control}b` }, /icon .* control characters/);
@@ -150,7 +150,7 @@ describe('toTexts', () => {
     }
   });
 
-  test('accepts a JSON object as properties and returns it as text', () => {
+  test('returns properties as the text of a JSON object', () => {
     assert.equal(toTexts({ properties: { b: 1, a: [null, 'x'] } }).properties, '{"b":1,"a":[null,"x"]}');
     for (const properties of [[], [1], 'x', 1, true]) assertRefused({ properties }, /must be a JSON object/);
   });
@@ -171,7 +171,7 @@ describe('toTexts', () => {
 
 const texts = fc.string({ unit: 'grapheme' });
 
-describe('foldText', () => {
+describe('foldText()', () => {
   test('ignores case, accents and different encodings of the same letter', () => {
     const same = [
       ['Étage', 'étage', 'E\u0301TAGE', 'etage'],
@@ -191,7 +191,7 @@ describe('foldText', () => {
     }
   });
 
-  test('distinguishes different letters', () => {
+  test('returns different texts for different letters', () => {
     for (const [one, other] of [
       ['ß', 's'],
       ['ø', 'o'],
@@ -206,7 +206,7 @@ describe('foldText', () => {
     assert.equal(foldText(' Floor 10 – 50% _\\'), ' floor 10 – 50% _\\');
   });
 
-  test('does not change a folded text', () => {
+  test('does not change a text that is already folded', () => {
     fc.assert(fc.property(texts, (text) => assert.equal(foldText(foldText(text)), foldText(text))));
   });
 
@@ -247,7 +247,7 @@ function asName(text: string): string | undefined {
   }
 }
 
-describe('sortKey', () => {
+describe('sortKey()', () => {
   test('orders numbers by value at any index in a name', () => {
     assertOrder('Floor 1', 'Floor 2', 'Floor 10', 'Floor 10a', 'Floor 11', 'Floor 100');
     assertOrder('2 b', '10 a', '10 b');
@@ -301,7 +301,7 @@ describe('sortKey', () => {
     );
   });
 
-  test('returns the same order for any initial order', () => {
+  test('gives the same order for any initial order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(names(20), { maxLength: 20 }), (input) => {
         assert.deepEqual(input.toSorted(compare), input.toReversed().sort(compare));
@@ -316,7 +316,7 @@ describe('sortKey', () => {
     }
   });
 
-  test('includes the last of 255 characters in the sort key', () => {
+  test('includes the last of 255 characters in the key', () => {
     for (const character of ['a', 'A', 'ä', '日', '👋', '𐐀', 'Ⱥ', 'a1']) {
       const start = [...character.repeat(254)].slice(0, 254).join('');
       assertOrder(`${start}a`, `${start}b`);

@@ -74,7 +74,7 @@ export interface ChangedFolder {
   readonly id: string;
   /** The folder after the change. Missing if the change was made earlier, under the same idempotency key. */
   readonly folder?: Folder;
-  /** The path of the folder after the change. */
+  /** The ids from the root to the folder after the change. */
   readonly pathIds?: readonly string[];
   /** Missing if not all ancestors were read. */
   readonly seen?: SeenFolder | undefined;
@@ -119,7 +119,7 @@ const setParentAndName = sql<{ id: string; parentId: string; now: number } & Sto
     folded_name = ${'foldedName'}, version = version + 1, updated_at = ${'now'}
   where id = ${'id'}`;
 
-const detach = sql<{ id: string; now: number }>`
+const detachFolder = sql<{ id: string; now: number }>`
   update folders set parent_id = null, detached_at = ${'now'}, detached_from = parent_id,
     detached_because = 'delete', version = version + 1, updated_at = ${'now'}
   where id = ${'id'}`;
@@ -165,7 +165,7 @@ export async function updateFolder(
   input: FolderUpdate,
   by: ChangeOrigin,
 ): Promise<ChangedFolder> {
-  const changed = toTexts(input);
+  const inputTexts = toTexts(input);
   const inputName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const { id, parentId, name: oldName } = folder;
@@ -174,21 +174,23 @@ export async function updateFolder(
   const before = folder.texts
     ? { title: folder.title, ...folder.texts }
     : (await transaction.get(findTexts, { id }))!;
-  const stored = { ...before, ...changed };
-  const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
+  const newTexts = { ...before, ...inputTexts };
+  const isSame = (Object.keys(inputTexts) as (keyof FolderTexts)[]).every(
+    (key) => newTexts[key] === before[key],
+  );
   // Saving the same texts again must not make the versions of other clients stale.
   if (isSame && newName === undefined) return changedFolder(view, folder, pathIds);
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const { now } = by;
   const path = await readJournalPath(view, pathIds, newName ?? oldName);
   const formerPath = newName === undefined ? undefined : await readJournalPath(view, pathIds, oldName);
-  const parameters = { ...stored, id, foldedTitle: stored.title && foldForStorage(stored.title), now };
+  const parameters = { ...newTexts, id, foldedTitle: newTexts.title && foldForStorage(newTexts.title), now };
   const name = newName ?? oldName;
   if (newName === undefined) transaction.queue(updateTexts, parameters);
   else {
     transaction.queue(updateNameAndTexts, { ...parameters, ...toStoredName(name) });
   }
-  const texts = differences({ name: oldName, ...before }, { name, ...stored });
+  const changedTexts = differences({ name: oldName, ...before }, { name, ...newTexts });
   record(transaction, {
     kind: 'UPDATE_FOLDER',
     ...by,
@@ -196,10 +198,10 @@ export async function updateFolder(
     pathIds,
     path,
     formerPath,
-    before: truncate(texts.before),
-    after: truncate(texts.after),
+    before: truncate(changedTexts.before),
+    after: truncate(changedTexts.after),
   });
-  const { title, ...longTexts } = stored;
+  const { title, ...longTexts } = newTexts;
   const version = folder.version + 1;
   return changedFolder(view, { ...folder, name, title, texts: longTexts, version, updatedAt: now }, pathIds);
 }
@@ -291,7 +293,7 @@ export async function deleteFolder(
     );
   }
   const path = await readJournalPath(view, pathIds, folder.name);
-  transaction.queue(detach, { id: folder.id, now: by.now });
+  transaction.queue(detachFolder, { id: folder.id, now: by.now });
   transaction.queue(addToCount, { id: parent.id, by: -1 });
   record(transaction, {
     kind: 'DELETE_FOLDER',
@@ -306,7 +308,7 @@ export async function deleteFolder(
 }
 
 /** Removing a folder from its parent also needs WRITE on the parent. */
-async function requireWritableParent(view: TreeView, folder: Folder, done: string): Promise<Folder> {
-  if (folder.parentId === null) throw new Refusal('BAD_INPUT', `The root cannot be ${done}.`);
+async function requireWritableParent(view: TreeView, folder: Folder, action: string): Promise<Folder> {
+  if (folder.parentId === null) throw new Refusal('BAD_INPUT', `The root cannot be ${action}.`);
   return requireWritable(view, folder.parentId);
 }

@@ -40,7 +40,7 @@ import { readFirst } from './first-read.ts';
 import {
   importFolders,
   type FolderImport,
-  type Imported,
+  type ImportResult,
   type ImportOptions,
 } from './import/import-folders.ts';
 import {
@@ -114,8 +114,8 @@ export class Folders {
     return this.#changes.run(caller, {
       codec: idCodec,
       prefetch: prefetchFolder(input.parentId),
-      work: (transaction, access, by, first) =>
-        createFolder(transaction, viewTree(transaction, access, first), input, by),
+      work: (transaction, access, by, firstRead) =>
+        createFolder(transaction, viewTree(transaction, access, firstRead), input, by),
     });
   }
 
@@ -123,8 +123,8 @@ export class Folders {
     return this.#changes.run(caller, {
       codec: idCodec,
       prefetch: prefetchFolder(input.id),
-      work: (transaction, access, by, first) =>
-        updateFolder(transaction, viewTree(transaction, access, first), input, by),
+      work: (transaction, access, by, firstRead) =>
+        updateFolder(transaction, viewTree(transaction, access, firstRead), input, by),
     });
   }
 
@@ -189,7 +189,7 @@ export class Folders {
     );
   }
 
-  import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>> {
+  import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<ImportResult>> {
     const { maxImportFolders: maxFolders } = this.#settings;
     return importFolders(this.#changes, caller, input, { ...options, maxFolders });
   }

@@ -7,7 +7,7 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { readInBatches, type Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 
-type Named = ReadonlyMap<string, { readonly name: string }>;
+type FolderNames = ReadonlyMap<string, { readonly name: string }>;
 
 /** In UTF-16 code units. Without a limit, deep folders with long names would fill the journal. */
 const maxLength = 4_096;
@@ -15,7 +15,7 @@ const maxLength = 4_096;
 const findNames = sql<{ ids: readonly string[] }, { id: string; name: string }>`
   select id, name from folders where id in (select value from ${list('ids')})`;
 
-export function readNames(reader: Reader, ids: readonly string[]): PromiseOrValue<Named> {
+export function readNames(reader: Reader, ids: readonly string[]): PromiseOrValue<FolderNames> {
   const read = (some: readonly string[]) => reader.all(findNames, { ids: some }, some.length);
   return whenDone(readInBatches(ids, read), (rows) => new Map(rows.map((row) => [row.id, row])));
 }
@@ -25,13 +25,13 @@ export function readNames(reader: Reader, ids: readonly string[]): PromiseOrValu
  * that have already been read; the names of all others are read here.
  */
 export function readJournalPath(
-  { reader, rows }: { readonly reader: Reader; readonly rows: Named },
+  { reader, rows }: { readonly reader: Reader; readonly rows: FolderNames },
   pathIds: readonly string[],
   name?: string,
 ): PromiseOrValue<string> {
   const ids = name === undefined ? pathIds.slice(1) : pathIds.slice(1, -1);
-  const missing = ids.filter((id) => !rows.has(id));
-  return whenDone(missing.length === 0 ? rows : readNames(reader, missing), (read) => {
+  const missingIds = ids.filter((id) => !rows.has(id));
+  return whenDone(missingIds.length === 0 ? rows : readNames(reader, missingIds), (read) => {
     const steps = ids.map((id) => (rows.get(id) ?? read.get(id))!.name);
     // The path of the root is "/", whatever its name is.
     if (name !== undefined && pathIds.length > 1) steps.push(name);

@@ -7,7 +7,7 @@ import { newFolderId, newFolderIds } from './new-folder-rows.ts';
 const now = Date.UTC(2026, 0, 31, 12);
 const latest = 2 ** 48 - 1;
 
-test('makes UUIDs of version 7 that begin with the time in milliseconds', () => {
+test('newFolderId() makes UUIDs of version 7 that begin with the time in milliseconds', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: latest }), (time) => {
       const id = newFolderId(time);
@@ -18,7 +18,7 @@ test('makes UUIDs of version 7 that begin with the time in milliseconds', () => 
   );
 });
 
-test('makes greater ids in a later millisecond', () => {
+test('newFolderId() makes greater ids in a later millisecond', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: latest - 1 }),
@@ -31,12 +31,12 @@ test('makes greater ids in a later millisecond', () => {
   );
 });
 
-test('makes different ids in the same millisecond', () => {
+test('newFolderId() makes different ids in the same millisecond', () => {
   const ids = Array.from({ length: 1_000 }, () => newFolderId(now));
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('makes ascending ids for folders that are created together, different from other ids of the same millisecond', () => {
+test('newFolderIds() makes ascending ids that differ from other ids of the same millisecond', () => {
   const [one, other] = [newFolderIds(now), newFolderIds(now)];
   const ids = Array.from({ length: 5_000 }, () => one());
   assert.deepEqual(ids, ids.toSorted());

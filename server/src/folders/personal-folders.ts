@@ -25,27 +25,27 @@ type Kind = 'favorite' | 'recent';
 export const maxFavorites = 200;
 export const maxRecentFolders = 20;
 
-interface OfUser {
+interface PersonalList {
   readonly userId: string;
   readonly kind: Kind;
 }
-type Row = OfUser & { readonly folderId: string };
+type Row = PersonalList & { readonly folderId: string };
 
-const ofUser = sql`user_id = ${'userId'} and kind = ${'kind'}`;
+const isInPersonalList = sql`user_id = ${'userId'} and kind = ${'kind'}`;
 
-const findAll = sql<OfUser, { id: string; markedAt: number }>`
+const findAll = sql<PersonalList, { id: string; markedAt: number }>`
   select folder_id as id, marked_at as "markedAt" from personal_folders
-  where ${ofUser} order by marked_at desc, folder_id desc`;
+  where ${isInPersonalList} order by marked_at desc, folder_id desc`;
 const findUserForUpdate = sql<{ userId: string }, { id: string }>`
   select id from users where id = ${'userId'} ${forUpdate}`;
 const findFolderToRefer = sql<{ folderId: string }, { id: string }>`
   select id from folders where id = ${'folderId'} ${forKeyShare}`;
-const put = sql<Row & { now: number }>`
+const putRow = sql<Row & { now: number }>`
   insert into personal_folders (user_id, kind, folder_id, marked_at)
   values (${'userId'}, ${'kind'}, ${'folderId'}, ${'now'})
   on conflict (user_id, kind, folder_id) do update set marked_at = excluded.marked_at`;
-const removeSome = sql<OfUser & { ids: readonly string[] }>`
-  delete from personal_folders where ${ofUser} and folder_id in (select value from ${list('ids')})`;
+const removeByIds = sql<PersonalList & { ids: readonly string[] }>`
+  delete from personal_folders where ${isInPersonalList} and folder_id in (select value from ${list('ids')})`;
 
 export class PersonalFolders {
   readonly #changes: Pick<ChangeRunner<Access>, 'runUnrecorded'>;
@@ -59,52 +59,56 @@ export class PersonalFolders {
     caller: Caller,
     { folderId, isFavorite }: { readonly folderId: string; readonly isFavorite: boolean },
   ): Promise<Changed<void>> {
-    const mine = { userId: caller.userId, kind: 'favorite' } as const;
+    const personalList = { userId: caller.userId, kind: 'favorite' } as const;
     return this.#changes.runUnrecorded(caller, {
       read: async (snapshot, access) => {
         const view = viewTree(snapshot, access);
         if (isFavorite) await requireFolder(view, folderId);
-        const ids = await readIds(snapshot, mine);
+        const ids = await readIds(snapshot, personalList);
         if (ids.includes(folderId) === isFavorite) return undefined;
         const visible = isFavorite && ids.length >= maxFavorites ? await readFolders(view, ids) : undefined;
         return { hiddenIds: visible ? ids.filter((id) => !visible.has(id)) : [] };
       },
       write: async (transaction, { hiddenIds }, now) => {
         if (!isFavorite) {
-          if (isRowId(folderId)) await transaction.run(removeSome, { ...mine, ids: [folderId] });
+          if (isRowId(folderId)) await transaction.run(removeByIds, { ...personalList, ids: [folderId] });
           return;
         }
         await lockUser(transaction, caller);
         // Favorites that the user no longer sees are removed to make room for others.
-        if (hiddenIds.length > 0) await transaction.run(removeSome, { ...mine, ids: hiddenIds });
-        const ids = await readIds(transaction, mine);
+        if (hiddenIds.length > 0) await transaction.run(removeByIds, { ...personalList, ids: hiddenIds });
+        const ids = await readIds(transaction, personalList);
         if (ids.length >= maxFavorites && !ids.includes(folderId)) {
           throw new Refusal(
             'CONFLICT',
             `You have ${maxFavorites} favorites, which is the limit. Remove one first.`,
           );
         }
-        await putFolder(transaction, { ...mine, folderId, now });
+        await putFolder(transaction, { ...personalList, folderId, now });
       },
     });
   }
 
   /** Repeating the latest visit writes nothing. */
   visit(caller: Caller, { folderId }: { readonly folderId: string }): Promise<Changed<void>> {
-    const mine = { userId: caller.userId, kind: 'recent' } as const;
+    const personalList = { userId: caller.userId, kind: 'recent' } as const;
     return this.#changes.runUnrecorded(caller, {
       read: async (snapshot, access) => {
         await requireFolder(viewTree(snapshot, access), folderId);
-        const [latest] = await readIds(snapshot, mine);
+        const [latest] = await readIds(snapshot, personalList);
         return latest === folderId ? undefined : {};
       },
       write: async (transaction, _, now) => {
         await lockUser(transaction, caller);
-        const [latest] = await transaction.all(findAll, mine);
+        const [latest] = await transaction.all(findAll, personalList);
         // The visit must be later than the previous one, even if the clock of another node is ahead.
-        await putFolder(transaction, { ...mine, folderId, now: Math.max(now, (latest?.markedAt ?? 0) + 1) });
-        const ids = (await readIds(transaction, mine)).slice(maxRecentFolders);
-        if (ids.length > 0) await transaction.run(removeSome, { ...mine, ids });
+        await putFolder(transaction, {
+          ...personalList,
+          folderId,
+          now: Math.max(now, (latest?.markedAt ?? 0) + 1),
+        });
+        const ids = (await readIds(transaction, personalList)).slice(maxRecentFolders);
+        if (ids.length > 0) await transaction.run(removeByIds, { ...personalList, ids });
       },
     });
   }
@@ -121,11 +125,11 @@ async function lockUser(transaction: Transaction, { userId }: Caller): Promise<v
 async function putFolder(transaction: Transaction, row: Row & { readonly now: number }): Promise<void> {
   const { folderId } = row;
   if (!(await transaction.get(findFolderToRefer, { folderId }))) throw noSuchFolder(folderId);
-  await transaction.run(put, row);
+  await transaction.run(putRow, row);
 }
 
-async function readIds(reader: Reader, mine: OfUser): Promise<readonly string[]> {
-  return (await reader.all(findAll, mine)).map(({ id }) => id);
+async function readIds(reader: Reader, personalList: PersonalList): Promise<readonly string[]> {
+  return (await reader.all(findAll, personalList)).map(({ id }) => id);
 }
 
 /** Includes folders that the user does not see. */
@@ -146,8 +150,8 @@ export type NamePosition = Pick<Folder, 'id' | 'name'>;
 /** The folders that the viewer sees, in the natural order of their names. */
 export function readSortedByName(view: TreeView, ids: readonly string[]): PromiseOrValue<readonly Folder[]> {
   return whenDone(readFolders(view, ids), (found) => {
-    const keyed = [...found.values()].map((folder) => ({ folder, ...keyOf(folder) }));
-    return keyed.sort(compareKeys).map(({ folder }) => folder);
+    const foldersWithKeys = [...found.values()].map((folder) => ({ folder, ...keyOf(folder) }));
+    return foldersWithKeys.sort(compareKeys).map(({ folder }) => folder);
   });
 }
 

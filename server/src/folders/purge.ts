@@ -36,7 +36,7 @@ const pageSize = 200;
 const purgeBatchSize = 500;
 const maxPerPurge = 10_000;
 
-interface Expired {
+interface ExpiryCondition {
   readonly because: string;
   readonly before: number;
 }
@@ -44,7 +44,7 @@ interface Expired {
 /** The folder whose deletion put a subtree into the trash. */
 type DeletedTop = Pick<TrashedFolder, 'id' | 'name' | 'formerParentId'>;
 
-const findExpired = sql<Expired & { limit: number }, DeletedTop>`
+const findExpired = sql<ExpiryCondition & { limit: number }, DeletedTop>`
   select id, name, detached_from as "formerParentId" from folders
   where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'}`;
 
@@ -113,7 +113,7 @@ export interface EmptyTrashOptions {
 export interface EmptiedTrash {
   /** Without the folders inside. */
   readonly folderCount: number;
-  /** Null unless the folders were only counted. */
+  /** Null if the folders were purged and not only counted. */
   readonly insideCount: number | null;
 }
 
@@ -123,8 +123,8 @@ const emptiedCodec: ResultCodec<EmptiedTrash, number> = {
 };
 
 /**
- * Purges all folders in the trash that the viewer manages, page by page, so that other changes can run in between. If it is
- * interrupted, some folders stay in the trash.
+ * Purges all folders in the trash that the viewer manages, page by page, so that other changes can run in between. If the
+ * request is interrupted, some folders stay in the trash.
  */
 export function emptyTrash(
   changes: ChangeRunner<Access>,
@@ -241,7 +241,7 @@ export async function purgeTrash(database: Database, now: number, trashDays: num
   }
 }
 
-async function markExpired(database: Database, expired: Expired, now: number): Promise<void> {
+async function markExpired(database: Database, expired: ExpiryCondition, now: number): Promise<void> {
   for (let count = 0; count < maxPerPurge; count += purgeBatchSize) {
     const search = { ...expired, limit: purgeBatchSize };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;

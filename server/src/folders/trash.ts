@@ -101,7 +101,7 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
 
 interface TrashPage {
   readonly folders: readonly RestorableFolder[];
-  /** The position after which the next page begins. It may be that of a hidden folder. Undefined on the last page. */
+  /** The position after which the next page begins. It may belong to a hidden folder. Undefined on the last page. */
   readonly next: TrashPosition | undefined;
 }
 
@@ -172,7 +172,7 @@ export async function restoreFolder(
 }
 
 /**
- * The deleted folder with its former path, for the response of the deletion. If it was restored meanwhile, with its current path.
+ * Returns the deleted folder with its former path, for the response of the deletion. If the folder was restored meanwhile, returns it with its current path.
  */
 export async function viewBeforeDeletion(
   currentView: TreeView,
@@ -219,11 +219,15 @@ async function withLevels(
   await ancestry.load(trashed.map(({ formerParentId }) => formerParentId));
   const parameters = { ids: trashed.map(({ id }) => id), subjectIds: [...access.subjectIds] };
   const rows = access.isAdministrator ? [] : await reader.all(findOwnLevels, parameters);
-  const granted = new Map(rows.map(({ id, level }) => [id, level]));
+  const grantedLevels = new Map(rows.map(({ id, level }) => [id, level]));
   return trashed.map((folder) => {
-    const inherited = access.levelAt(ancestry.pathTo(folder.formerParentId) ?? []);
-    const ownLevel = granted.get(folder.id) ?? inherited;
-    const inside = access.managesInside(folder.id) ? MANAGE : WRITE;
-    return { ...folder, ownLevel, accessLevel: Math.min(ownLevel, inherited, inside) as AccessLevel };
+    const inheritedLevel = access.levelAt(ancestry.pathTo(folder.formerParentId) ?? []);
+    const ownLevel = grantedLevels.get(folder.id) ?? inheritedLevel;
+    const levelInside = access.managesInside(folder.id) ? MANAGE : WRITE;
+    return {
+      ...folder,
+      ownLevel,
+      accessLevel: Math.min(ownLevel, inheritedLevel, levelInside) as AccessLevel,
+    };
   });
 }

@@ -34,8 +34,8 @@ export type LongTexts = Omit<FolderTexts, 'title'>;
 export type FolderColumns = 'name' | 'main' | 'counted' | 'withoutTexts' | 'all';
 
 /**
- * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction that the folders are read from.
- * It must not be used after this snapshot or transaction has ended.
+ * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction from which the folders are read.
+ * The view must not be used after this snapshot or transaction has ended.
  */
 export interface TreeView {
   readonly reader: ConsistentReader;

@@ -46,23 +46,23 @@ export class AccessChanges {
   }
 
   /** Undefined if no subscription of the viewer has read the effects yet. */
-  find(changed: AccessChangeEntry): Promise<AccessEffects> | undefined {
+  find(accessChange: AccessChangeEntry): Promise<AccessEffects> | undefined {
     this.#dropOld();
-    const shared = this.#effects.get(keyOf(changed));
-    return shared?.before === changed.before.access ? shared.found : undefined;
+    const shared = this.#effects.get(keyOf(accessChange));
+    return shared?.before === accessChange.before.access ? shared.found : undefined;
   }
 
-  read(changed: AccessChangeEntry): Promise<AccessEffects> {
-    const cached = this.find(changed);
+  read(accessChange: AccessChangeEntry): Promise<AccessEffects> {
+    const cached = this.find(accessChange);
     if (cached) return cached;
-    const { entry, under } = changed;
-    const before = changed.before.access;
+    const { entry, under } = accessChange;
+    const before = accessChange.before.access;
     const found = this.#readSnapshot(before.userId, async (reader, latest): Promise<AccessEffects> => {
-      if (await isHistoryLost(reader, changed, latest)) return { latest, effects: 'lost' };
+      if (await isHistoryLost(reader, accessChange, latest)) return { latest, effects: 'lost' };
       const change = { before, after: latest.access, number: entry.number - 1, under };
       return { latest, effects: await effectsOfAccess(reader, change) };
     });
-    share(this.#effects, keyOf(changed), { before, found }, found);
+    share(this.#effects, keyOf(accessChange), { before, found }, found);
     return found;
   }
 

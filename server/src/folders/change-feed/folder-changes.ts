@@ -29,7 +29,7 @@ export interface FolderChange {
   readonly kind: FolderChangeKind;
   /** A client that has applied this change, and all before it, can continue after this journal entry. */
   readonly position: JournalPosition;
-  /** For IMPORT, the folder that the new folders are in. Null for RESYNC. */
+  /** For IMPORT, the folder that contains the new folders. Null for RESYNC. */
   readonly folderId: string | null;
   readonly oldParentId?: string | undefined;
   readonly newParentId?: string | undefined;
@@ -67,17 +67,17 @@ export function effectOf(entry: JournalEntry, access: Access, under: string | un
   if (!folderId || !pathIds) return undefined;
   const isInside = (path: readonly string[]) => under === undefined || path.includes(under);
   const isSeen = isInside(pathIds) && access.sees(pathIds);
-  const isRead = isSeen && access.levelAt(pathIds) >= READ;
+  const isReadable = isSeen && access.levelAt(pathIds) >= READ;
   const effect = (kindForViewer: FolderChangeKind): Effect => ({ kind: kindForViewer, folderId, entry });
 
   if (createKinds.includes(kind)) return isSeen ? effect('CREATE') : undefined;
   if (kind === 'DELETE_FOLDER') return isSeen ? effect('DELETE') : undefined;
   if (kind === 'UPDATE_FOLDER') {
     // The viewer sees only the name of a passage.
-    return isRead || (isSeen && hasNewName(entry)) ? effect('UPDATE') : undefined;
+    return isReadable || (isSeen && hasNewName(entry)) ? effect('UPDATE') : undefined;
   }
   if (kind === 'IMPORT_FOLDERS') {
-    return isRead ? { ...effect('IMPORT'), count: detailsOf(entry.after)['count'] as number } : undefined;
+    return isReadable ? { ...effect('IMPORT'), count: detailsOf(entry.after)['count'] as number } : undefined;
   }
   if (kind !== 'MOVE_FOLDER' || !oldPathIds) return undefined;
   const wasSeen = isInside(oldPathIds) && access.sees(oldPathIds);
@@ -160,7 +160,7 @@ export interface FollowedFolders {
 export interface ChangePage {
   readonly under: string | undefined;
   readonly changes: readonly FolderChange[];
-  /** Where the next page begins. */
+  /** The position after which the next page begins. */
   readonly position: JournalPosition;
   readonly hasMore: boolean;
 }
@@ -182,7 +182,7 @@ export async function readChanges(
     : !(await hasAccessChanged(reader, access, { after: start.number, upTo: head.number }));
   if (!isComplete) return resync;
   const changes: FolderChange[] = [];
-  const tracked = await TrackedFolder.at(reader, access, start.number, under);
+  const trackedFolder = await TrackedFolder.at(reader, access, start.number, under);
   let position = start;
   for (let scanned = 0; scanned < maxScannedPerPage; scanned += batchSize) {
     const entries = await readEntries(reader, position.number, batchSize);
@@ -192,7 +192,7 @@ export async function readChanges(
     for (const entry of entries) {
       // The access is older than an entry after the head, so it cannot be used for that entry.
       if (entry.number > head.number) return { under, changes, position, hasMore: true };
-      const trackedEffect = tracked?.apply(entry, access);
+      const trackedEffect = trackedFolder?.apply(entry, access);
       const effect = effectOf(entry, access, under) ?? trackedEffect;
       if (effect && changes.length === first) return { under, changes, position, hasMore: true };
       if (effect) changes.push(...withPositions(entry, position, [effect]));

@@ -55,12 +55,12 @@ export async function followFolders(
 interface Report {
   readonly changes: readonly FolderChange[];
   /** The number of these changes that `next` has returned. */
-  returned: number;
+  returnedCount: number;
   /** The position of the subscription after the last change. */
   readonly end: JournalPosition;
 }
 
-const over = { done: true, value: undefined } as const;
+const endResult = { done: true, value: undefined } as const;
 
 class FolderSubscription implements ChangeStream<FolderChange> {
   readonly #services: SubscriptionServices;
@@ -68,7 +68,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   readonly #options: SubscriptionOptions;
   /** The rights that determined the changes so far. */
   #rights: AccessSnapshot;
-  #tracked: TrackedFolder | undefined;
+  #trackedFolder: TrackedFolder | undefined;
   #timesReplaced: number;
   /** The last entry whose changes have been reported. */
   #position: JournalPosition;
@@ -87,7 +87,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     this.#services = services;
     this.#options = options;
     this.#rights = { access: start.access, position: head };
-    this.#tracked = start.tracked;
+    this.#trackedFolder = start.tracked;
     this.#timesReplaced = services.feed.timesReplaced;
     this.#position = start.isComplete ? after : head;
     this.deliveredUpTo = after;
@@ -114,7 +114,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   #nextInMemory(): IteratorResult<FolderChange, void> | undefined {
     const { feed } = this.#services;
     for (;;) {
-      if (this.#endSignal.aborted) return over;
+      if (this.#endSignal.aborted) return endResult;
       const change = this.#peekReport();
       if (change && !this.#hasLatestRights) return undefined;
       if (change) return this.#deliver(change);
@@ -132,8 +132,8 @@ class FolderSubscription implements ChangeStream<FolderChange> {
       const change = this.#peekReport();
       if (change) {
         // The viewer may have been disabled while the previous change was sent.
-        const isOver = !this.#hasLatestRights && (await this.#latestRights()) === 'over';
-        return isOver || this.#endSignal.aborted ? over : this.#deliver(change);
+        const isOver = !this.#hasLatestRights && (await this.#latestRights()) === 'ended';
+        return isOver || this.#endSignal.aborted ? endResult : this.#deliver(change);
       }
       const { feed } = this.#services;
       // If the journal was replaced while the last change was sent, the subscription must not wait.
@@ -142,7 +142,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
       }
       const ready = this.#nextInMemory();
       if (ready) return ready;
-      if (!this.#report && (await this.#readReport()) === 'over') return over;
+      if (!this.#report && (await this.#readReport()) === 'ended') return endResult;
     }
   }
 
@@ -150,7 +150,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   #peekReport(): FolderChange | undefined {
     const report = this.#report;
     if (!report) return undefined;
-    if (report.returned < report.changes.length) return report.changes[report.returned];
+    if (report.returnedCount < report.changes.length) return report.changes[report.returnedCount];
     this.#report = undefined;
     this.#position = report.end;
     this.deliveredUpTo = report.end;
@@ -158,24 +158,24 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   }
 
   #deliver(value: FolderChange): IteratorResult<FolderChange, void> {
-    this.#report!.returned++;
+    this.#report!.returnedCount++;
     return { done: false, value };
   }
 
   #reportEntry(entry: JournalEntry, accessEffects: readonly Effect[]): void {
     this.#report = {
       changes: withPositions(entry, this.#position, this.#effectsOf(entry, accessEffects)),
-      returned: 0,
+      returnedCount: 0,
       end: entry,
     };
   }
 
   #resyncAt(position: JournalPosition): void {
-    this.#report = { changes: [resyncAt(position)], returned: 0, end: position };
+    this.#report = { changes: [resyncAt(position)], returnedCount: 0, end: position };
   }
 
   /** Reads the next report from the database, for a subscription that is behind, or after a change of access. */
-  async #readReport(): Promise<'over' | undefined> {
+  async #readReport(): Promise<'ended' | undefined> {
     const { feed } = this.#services;
     const { number } = this.#position;
     const mustResync =
@@ -193,7 +193,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     }
     const effects = this.#hasLatestRights ? [] : await this.#effectsOfAccess(entry);
     if (effects === 'lost') return this.#resync();
-    if (effects === 'over') return effects;
+    if (effects === 'ended') return effects;
     this.#reportEntry(entry, effects);
     return undefined;
   }
@@ -204,42 +204,44 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   }
 
   /**
-   * Resolves with 'over' if the subscription has ended. If the viewer can no longer log in, it first waits until the subscription
+   * Resolves with 'ended' if the subscription has ended. If the viewer can no longer log in, it first waits until the subscription
    * is ended. The connection then closes with the reason, instead of completing the subscription.
    */
-  async #readUnlessEnded<T>(read: () => Promise<T>): Promise<T | 'over'> {
+  async #readUnlessEnded<T>(read: () => Promise<T>): Promise<T | 'ended'> {
     try {
       return await read();
     } catch (error) {
-      if (this.#endSignal.aborted) return 'over';
+      if (this.#endSignal.aborted) return 'ended';
       if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
       await this.#services.feed.waitForEntry(Infinity, this.#endSignal);
-      return 'over';
+      return 'ended';
     }
   }
 
   /** The effects of the viewer's new access, which come before the changes of the entry. */
-  async #effectsOfAccess(entry: JournalEntry): Promise<readonly Effect[] | 'lost' | 'over'> {
+  async #effectsOfAccess(entry: JournalEntry): Promise<readonly Effect[] | 'lost' | 'ended'> {
     const { accessChanges, runFairly } = this.#services;
-    const changed = { before: this.#rights, entry, under: this.#options.under };
+    const accessChange = { before: this.#rights, entry, under: this.#options.under };
     const found = await this.#readUnlessEnded(
-      () => accessChanges.find(changed) ?? runFairly(() => accessChanges.read(changed), this.#endSignal),
+      () =>
+        accessChanges.find(accessChange) ??
+        runFairly(() => accessChanges.read(accessChange), this.#endSignal),
     );
-    if (found === 'over') return found;
+    if (found === 'ended') return found;
     this.#rights = found.latest;
     return found.effects;
   }
 
-  #latestRights(): Promise<AccessSnapshot | 'over'> {
+  #latestRights(): Promise<AccessSnapshot | 'ended'> {
     return this.#readUnlessEnded(() => this.#services.accessChanges.latest(this.#rights.access.userId));
   }
 
-  async #resync(): Promise<'over' | undefined> {
+  async #resync(): Promise<'ended' | undefined> {
     const latest = await this.#latestRights();
-    if (latest === 'over') return latest;
+    if (latest === 'ended') return latest;
     const { access, position } = latest;
     if (this.#options.under !== undefined) {
-      this.#tracked = await this.#services.database.shortSnapshot((reader) =>
+      this.#trackedFolder = await this.#services.database.shortSnapshot((reader) =>
         TrackedFolder.at(reader, access, position.number, this.#options.under),
       );
     }
@@ -257,7 +259,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
 
   #effectsOf(entry: JournalEntry, accessEffects: readonly Effect[]): readonly Effect[] {
     const { access } = this.#rights;
-    const trackedEffect = this.#tracked?.apply(entry, access);
+    const trackedEffect = this.#trackedFolder?.apply(entry, access);
     const effects: Effect[] = [];
     for (const effect of [...accessEffects, effectOf(entry, access, this.#options.under), trackedEffect]) {
       const isRepeated = effects.some(

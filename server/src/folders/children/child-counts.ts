@@ -53,19 +53,19 @@ export function readPositions(
   const { access, reader } = view;
   const ids = siblings.filter((each) => !isPassage(view, each)).map(({ folder }) => folder.id);
   const statement = restrictionOf(view) === 'none' ? countAllBefore : countVisibleBefore;
-  const widest = siblings.reduce((max, { parent }) => Math.max(max, parent.childCount), 1);
-  const size = Math.max(1, Math.floor(countedPerStatement / widest));
+  const maxChildCount = siblings.reduce((max, { parent }) => Math.max(max, parent.childCount), 1);
+  const size = Math.max(1, Math.floor(countedPerStatement / maxChildCount));
   const count = (some: readonly string[]) =>
     reader.all(
       statement,
       { ids: some, hiddenIds: access.hiddenIds },
-      Math.ceil((some.length * widest * maxRowsPerStatement) / countedPerStatement),
+      Math.ceil((some.length * maxChildCount * maxRowsPerStatement) / countedPerStatement),
     );
-  const counted = ids.length === 0 ? [] : readInBatches(ids, count, size);
+  const countRows = ids.length === 0 ? [] : readInBatches(ids, count, size);
   const passages = new Map(
     siblings.filter((each) => isPassage(view, each)).map(({ parent }) => [parent.id, parent]),
   );
-  return whenDone(counted, (rows) =>
+  return whenDone(countRows, (rows) =>
     whenDone(positionsIn(view, [...passages.values()]), (positions) => {
       for (const { id, count } of rows) positions.set(id, count);
       return positions;
@@ -122,16 +122,16 @@ export async function countDescendants(
   let level: ParentFolder[] = top ? [{ ...top, accessLevel }] : [];
   for (let reached = 1; level.length > 0; reached++) {
     count += sumOf(view, level);
-    const further = reached < depth ? level.filter(({ height }) => height > 1) : [];
+    const nextParents = reached < depth ? level.filter(({ height }) => height > 1) : [];
     level = [];
-    for (const parents of inRowBatches(further, ({ childCount }) => childCount)) {
+    for (const parents of inRowBatches(nextParents, ({ childCount }) => childCount)) {
       const inside = await readParentsInside(view, parents);
       // Charges only for parents with visible grandchildren: a stored height may be due to hidden folders.
       const withGrandchildren = new Set(
         inside.filter((each) => visibleChildCount(view, each) > 0).map((each) => each.parentId),
       );
-      const charged = parents.filter((parent) => withGrandchildren.has(parent.id));
-      onRead(sumOf(view, charged));
+      const chargedParents = parents.filter((parent) => withGrandchildren.has(parent.id));
+      onRead(sumOf(view, chargedParents));
       for (const each of inside) level.push(each);
     }
   }

@@ -149,7 +149,7 @@ export function parametersOf(
     upToId: upTo?.id,
     skip,
     hiddenIds: access.hiddenIds,
-    bareIds: access.nameOnlyIds,
+    nameOnlyIds: access.nameOnlyIds,
     contains: filter?.nameContains === undefined ? null : `%${toPattern(filter.nameContains)}%`,
     startsWith: filter?.nameStartsWith === undefined ? null : `${toPattern(filter.nameStartsWith)}%`,
     hasChildren: filter?.hasChildren === undefined ? null : Number(filter.hasChildren),
@@ -214,20 +214,20 @@ function statementFor(slice: Slice, restriction: Restriction): Statement<Paramet
   const kind = [...edges, isFromEnd, order.field, order.isDescending, !!filter];
   const name = [...kind, columns, restriction].join();
   let statement = statements.get(name);
-  if (!statement) statements.set(name, (statement = write()));
+  if (!statement) statements.set(name, (statement = createStatement()));
   return statement;
 
-  function write(): Statement<Parameters, ListRow> {
+  function createStatement(): Statement<Parameters, ListRow> {
     return sql<Parameters, ListRow>`${listForEach('parentIds', {
       table: 'folders',
       columns: columnsFor[columns],
-      where: sql`parent_id = each.value ${notHidden(restriction)} ${filter ? matches(restriction) : nothing}
-        ${after ? beyond(order, 'after', isInclusive, restriction) : nothing}
-        ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}
-        ${from ? beyond(direction, 'from', false, restriction) : nothing}
-        ${upTo ? beyond(reverse(direction), 'upTo', true, restriction) : nothing}`,
+      where: sql`parent_id = each.value ${isNotHidden(restriction)} ${filter ? matches(restriction) : noCondition}
+        ${after ? isBeyond(order, 'after', isInclusive, restriction) : noCondition}
+        ${before ? isBeyond(reverse(order), 'before', isInclusive, restriction) : noCondition}
+        ${from ? isBeyond(direction, 'from', false, restriction) : noCondition}
+        ${upTo ? isBeyond(reverse(direction), 'upTo', true, restriction) : noCondition}`,
       orderBy: orderBy(direction, restriction),
-      limit: sql`${'limit'} ${skips ? sql`offset ${'skip'}` : nothing}`,
+      limit: sql`${'limit'} ${skips ? sql`offset ${'skip'}` : noCondition}`,
       skipsMany: skips,
     })}`;
   }
@@ -245,22 +245,22 @@ export function countStatement(
     statement = sql<Parameters, CountOfEach>`
       select parent_id as id, count(*) as count from folders
       where parent_id in (select value from ${list('parentIds')})
-      ${notHidden(restriction)} ${matches(restriction)}
-      ${from ? beyond(byName, 'from', false, restriction) : nothing}
-      ${upTo ? beyond(reverse(byName), 'upTo', true, restriction) : nothing}
+      ${isNotHidden(restriction)} ${matches(restriction)}
+      ${from ? isBeyond(byName, 'from', false, restriction) : noCondition}
+      ${upTo ? isBeyond(reverse(byName), 'upTo', true, restriction) : noCondition}
       group by parent_id`;
     countStatements.set(name, statement);
   }
   return statement;
 }
 
-const nothing = sql``;
-const notHidden = (restriction: Restriction) =>
-  restriction === 'none' ? nothing : sql`and folders.id not in (select value from ${list('hiddenIds')})`;
+const noCondition = sql``;
+const isNotHidden = (restriction: Restriction) =>
+  restriction === 'none' ? noCondition : sql`and folders.id not in (select value from ${list('hiddenIds')})`;
 /** A passage counts as never updated, so that orders and filters do not reveal an update. */
 const updatedAt = (restriction: Restriction) =>
   restriction === 'nameOnly'
-    ? sql`case when folders.id in (select value from ${list('bareIds')}) then folders.created_at else folders.updated_at end`
+    ? sql`case when folders.id in (select value from ${list('nameOnlyIds')}) then folders.created_at else folders.updated_at end`
     : sql`folders.updated_at`;
 const hasVisibleChildren = (restriction: Restriction) =>
   restriction !== 'none'
@@ -277,7 +277,7 @@ function reverse({ field, isDescending }: FolderOrder): FolderOrder {
   return { field, isDescending: !isDescending };
 }
 
-function beyond(
+function isBeyond(
   { field, isDescending }: FolderOrder,
   edge: 'after' | 'before' | 'from' | 'upTo',
   isInclusive: boolean,

@@ -46,10 +46,10 @@ export function readChildren(
   slice: Slice,
   max: number,
 ): PromiseOrValue<ReadChildren> {
-  const { open, closed } = byRule(view, parents);
-  if (sliceSize(view, open, slice) > max) return { byParent: new Map(), exceedsMax: true };
-  return whenDone(readOpen(view, open, slice, max), (lists) =>
-    whenDone(readClosed(view, closed, slice), (more) => cut([...lists, ...more], slice, max)),
+  const { readableParents, passages } = separatePassages(view, parents);
+  if (sliceSize(view, readableParents, slice) > max) return { byParent: new Map(), exceedsMax: true };
+  return whenDone(readReadableParents(view, readableParents, slice, max), (lists) =>
+    whenDone(readPassages(view, passages, slice), (more) => limitLists([...lists, ...more], slice, max)),
   );
 }
 
@@ -60,14 +60,14 @@ export function countChildren(
   filter?: FolderFilter,
 ): PromiseOrValue<ReadonlyMap<string, number>> {
   if (!filter) return new Map(parents.map((parent) => [parent.id, visibleChildCount(view, parent)]));
-  const { open, closed } = byRule(view, parents);
-  const counted = readInRowBatches(open, { filter }, (some) =>
+  const { readableParents, passages } = separatePassages(view, parents);
+  const countRows = readInRowBatches(readableParents, { filter }, (some) =>
     isLarge(some, { filter })
       ? countInSegments(view, some[0]!, filter)
       : countTogether(view, some, { filter }),
   );
-  return whenDone(counted, (rows) =>
-    whenDone(readClosed(view, closed, { filter }), (lists) => {
+  return whenDone(countRows, (rows) =>
+    whenDone(readPassages(view, passages, { filter }), (lists) => {
       const counts = readCounts(rows);
       for (const { parentId, folders } of lists) counts.set(parentId, folders.length);
       return counts;
@@ -117,45 +117,46 @@ export function sliceCost(
 ): number {
   if (!filter && skip === 0) return 0;
   return parents.reduce((sum, parent) => {
-    const seen = visibleChildCount(view, parent);
-    return sum + (filter ? seen : 0) + Math.min(skip, seen);
+    const visibleCount = visibleChildCount(view, parent);
+    return sum + (filter ? visibleCount : 0) + Math.min(skip, visibleCount);
   }, 0);
 }
 
-/** Separates readable parents (`open`) from passages (`closed`), which show only some children. */
-function byRule({ access }: TreeView, parents: readonly Folder[]) {
-  const open: Folder[] = [];
-  const closed: { parent: Folder; childIds: readonly string[] }[] = [];
+/** Separates readable parents from passages, which show only some children. */
+function separatePassages({ access }: TreeView, parents: readonly Folder[]) {
+  const readableParents: Folder[] = [];
+  const passages: { parent: Folder; childIds: readonly string[] }[] = [];
   for (const parent of parents) {
     const { only } = access.childRule(parent.id, parent.accessLevel);
-    if (only) closed.push({ parent, childIds: only });
-    else open.push(parent);
+    if (only) passages.push({ parent, childIds: only });
+    else readableParents.push(parent);
   }
-  return { open, closed };
+  return { readableParents, passages };
 }
 
 /** The number of folders in a slice, if the stored counts determine it; otherwise 0. */
-function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): number {
+function sliceSize(view: TreeView, readableParents: readonly Folder[], slice: Slice): number {
   const { limit = Infinity, skip = 0, after, before, filter } = slice;
   if (after || before || filter) return 0;
   let size = 0;
-  for (const parent of open) size += Math.min(limit, Math.max(0, visibleChildCount(view, parent) - skip));
+  for (const parent of readableParents)
+    size += Math.min(limit, Math.max(0, visibleChildCount(view, parent) - skip));
   return size;
 }
 
-function readOpen(
+function readReadableParents(
   view: TreeView,
-  open: readonly Folder[],
+  readableParents: readonly Folder[],
   slice: Slice,
   max: number,
 ): PromiseOrValue<readonly ChildList[]> {
-  const nonEmpty = open.filter(({ childCount }) => childCount > 0);
-  const nearer = nonEmpty.length > 0 && fromNearerEnd(view, nonEmpty, slice);
-  if (!nearer) return [];
-  return readInRowBatches(nonEmpty, nearer, (parents) => {
-    if (!isLarge(parents, nearer)) return readTogether(view, parents, nearer, max);
+  const nonEmpty = readableParents.filter(({ childCount }) => childCount > 0);
+  const readSlice = nonEmpty.length > 0 && fromNearerEnd(view, nonEmpty, slice);
+  if (!readSlice) return [];
+  return readInRowBatches(nonEmpty, readSlice, (parents) => {
+    if (!isLarge(parents, readSlice)) return readTogether(view, parents, readSlice, max);
     const [parent] = parents as [Folder];
-    return whenDone(readInSegments(view, parent, nearer, max), (folders) => [
+    return whenDone(readInSegments(view, parent, readSlice, max), (folders) => [
       { parentId: parent.id, folders },
     ]);
   });
@@ -173,13 +174,13 @@ export function* inRowBatches<T>(
   let batch: T[] = [];
   let rows = 0;
   for (const item of items) {
-    const own = rowsOfItem(item);
-    if (batch.length > 0 && rows + own > maxRowsPerStatement) {
+    const itemRows = rowsOfItem(item);
+    if (batch.length > 0 && rows + itemRows > maxRowsPerStatement) {
       yield batch;
       [batch, rows] = [[], 0];
     }
     batch.push(item);
-    rows += own;
+    rows += itemRows;
   }
   if (batch.length > 0) yield batch;
 }
@@ -200,19 +201,19 @@ async function readInSegments(view: TreeView, parent: Folder, slice: Slice, max:
   const { limit = Infinity, skip = 0, filter, isFromEnd = false, order = byName } = slice;
   const columns = slice.columns === 'name' ? 'main' : slice.columns;
   const maxSegment = columns === 'all' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
-  const wanted = Math.min(limit, max, maxRows) + 1 + (filter ? skip : 0);
+  const wantedCount = Math.min(limit, max, maxRows) + 1 + (filter ? skip : 0);
   const found: Folder[] = [];
   let from = filter ? undefined : await findStart(view, parent, slice, skip);
   for (let isOver = from === null; !isOver;) {
     const rest = { ...segmentAfter(slice, from), columns, skip: undefined };
     const end = filter && (await segmentEnd(view, parent, rest));
     const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
-    const left = wanted - found.length;
+    const left = wantedCount - found.length;
     const size = filter ? left : Math.min(left, maxSegment);
     const [list] = await readTogether(view, [parent], { ...segment, limit: size - 1 }, maxRows);
     const folders = list?.folders ?? [];
     for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
-    isOver = found.length >= wanted || (filter ? !end : folders.length < size);
+    isOver = found.length >= wantedCount || (filter ? !end : folders.length < size);
     if (!isOver) from = end ?? positionOf(found.at(-1)!, order.field);
   }
   const folders = filter ? found.slice(skip) : found;
@@ -258,9 +259,9 @@ async function findStart(
 }
 
 /** Skipping rows takes time, so a list of known length is read from the nearer end. Undefined if nothing is left. */
-function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): Slice | undefined {
+function fromNearerEnd(view: TreeView, readableParents: readonly Folder[], slice: Slice): Slice | undefined {
   const { skip, limit, after, filter } = slice;
-  const [only, ...others] = open;
+  const [only, ...others] = readableParents;
   if (!skip || limit === undefined || after || filter || !only || others.length > 0) return slice;
   const left = visibleChildCount(view, only) - skip;
   if (left <= 0) return undefined;
@@ -271,18 +272,18 @@ function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): S
 }
 
 /** Passages have few visible children, so these are read by their ids and then filtered and sorted here. */
-function readClosed(
+function readPassages(
   view: TreeView,
-  closed: readonly { parent: Folder; childIds: readonly string[] }[],
+  passages: readonly { parent: Folder; childIds: readonly string[] }[],
   slice: Slice,
 ): PromiseOrValue<ChildList[]> {
-  const ids = closed.flatMap(({ childIds }) => childIds);
+  const ids = passages.flatMap(({ childIds }) => childIds);
   if (ids.length === 0) return [];
   const hasVisibleChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
   const read = (some: readonly string[]) => view.reader.all(findByIds, { ids: some }, some.length);
   return whenDone(readInBatches(ids, read), (rows) => {
     const byParent = Map.groupBy(rows, ({ parentId }) => parentId);
-    return closed.map(({ parent: { id, accessLevel } }) => {
+    return passages.map(({ parent: { id, accessLevel } }) => {
       const folders = (byParent.get(id) ?? []).map((row) =>
         withLevel(row, view.access.levelOf(row.id, accessLevel)),
       );
@@ -291,7 +292,11 @@ function readClosed(
   });
 }
 
-function cut(lists: readonly ChildList[], { limit = Infinity, isFromEnd }: Slice, max: number): ReadChildren {
+function limitLists(
+  lists: readonly ChildList[],
+  { limit = Infinity, isFromEnd }: Slice,
+  max: number,
+): ReadChildren {
   const byParent = new Map<string, Children>();
   let total = 0;
   for (const { parentId, folders } of lists) {

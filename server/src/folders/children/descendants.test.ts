@@ -37,7 +37,7 @@ const positionAt = (path: readonly { id: string; name: string }[]) => ({
 const positionsOn = (path: readonly { id: string; name: string }[]) =>
   path.map(({ id, name }) => ({ id, key: Buffer.from(sortKey(name)) }));
 
-test('returns the positions of a path from the key of a descendant', () => {
+test('positionsOfKey() returns the positions that pathKey() encoded', () => {
   fc.assert(
     fc.property(fc.array(steps, { minLength: 1, maxLength: 12 }), (path) => {
       assert.deepEqual(positionsOfKey(positionAt(path), 'after'), positionsOn(path));
@@ -45,7 +45,7 @@ test('returns the positions of a path from the key of a descendant', () => {
   );
 });
 
-test('encodes and decodes names of the maximum length in a path of the maximum depth', () => {
+test('pathKey() encodes names of the maximum length in a path of the maximum depth', () => {
   const path = Array.from({ length: 256 }, (_, index) => ({
     id: `019c1407-aa00-7abc-8def-${index.toString(16).padStart(12, '0')}`,
     name: '👩'.repeat(255),
@@ -53,7 +53,7 @@ test('encodes and decodes names of the maximum length in a path of the maximum d
   assert.deepEqual(positionsOfKey(positionAt(path), 'after'), positionsOn(path));
 });
 
-test('rejects a key that is truncated, extended, empty or of another folder', () => {
+test('positionsOfKey() rejects a key that is truncated, extended, empty or of another folder', () => {
   const path = [
     { id: '019c1407-aa00-7abc-8def-0123456789ab', name: 'Floor 2' },
     { id: '019c1407-bb00-7abc-8def-0123456789ab', name: 'Room' },

@@ -8,7 +8,7 @@ import type { Folder, FolderColumns, TreeView } from '../tree-view.ts';
 
 export interface Descendant {
   readonly folder: Folder;
-  /** The parent; undefined if that is the top folder. */
+  /** The parent; undefined if the parent is the top folder. */
   readonly above: Descendant | undefined;
   /** 1 for a child of the top folder. */
   readonly depth: number;
@@ -50,7 +50,7 @@ interface UnreadList {
 }
 
 /** A folder or list that comes after the folders that have been read. */
-type Pending = Descendant | UnreadList;
+type PendingItem = Descendant | UnreadList;
 
 /** Reads in the order of the list, so that it reads only a few more folders than the page holds. */
 export async function readDescendants(
@@ -59,30 +59,30 @@ export async function readDescendants(
   { depth = Infinity, first, after = [], columns }: DescendantSlice,
   max: number,
 ): Promise<Descendants> {
-  const wanted = Math.min(first ?? max, max) + 1;
+  const wantedCount = Math.min(first ?? max, max) + 1;
   const hasListedChildren = ({ folder, depth: level }: Descendant) => level < depth && folder.childCount > 0;
   const found: Descendant[] = [];
   /** A stack: the next folder or list is last. */
-  const pending: Pending[] = [];
-  const push = (some: readonly Pending[]) => void pending.push(...some.toReversed());
-  push(await findStart(view, top, after, { depth, limit: wanted, columns }));
+  const pendingItems: PendingItem[] = [];
+  const push = (some: readonly PendingItem[]) => void pendingItems.push(...some.toReversed());
+  push(await findStart(view, top, after, { depth, limit: wantedCount, columns }));
   const children = new Map<Descendant, readonly Folder[]>();
-  while (found.length < wanted) {
-    const next = pending.pop();
+  while (found.length < wantedCount) {
+    const next = pendingItems.pop();
     if (!next) break;
     if ('size' in next) {
-      push(await readSome(view, next, { limit: wanted - found.length, columns }));
+      push(await readSome(view, next, { limit: wantedCount - found.length, columns }));
       continue;
     }
     found.push(next);
     if (!hasListedChildren(next)) continue;
     if (first !== undefined && view.reader.isEmbedded) {
-      pending.push({ parent: next.folder, above: next, size: firstSize });
+      pendingItems.push({ parent: next.folder, above: next, size: firstSize });
       continue;
     }
     if (!children.has(next)) {
-      const limit = wanted - found.length;
-      const parents = parentsToRead(view, next, pending, hasListedChildren, limit);
+      const limit = wantedCount - found.length;
+      const parents = parentsToRead(view, next, pendingItems, hasListedChildren, limit);
       const folders = parents.map(({ folder }) => folder);
       const isPage = first !== undefined;
       const slice = isPage ? { limit, columns } : { columns };
@@ -92,7 +92,7 @@ export async function readDescendants(
     }
     const inside = children.get(next)!;
     children.delete(next);
-    push(inside.map(below(next)));
+    push(inside.map(toDescendant(next)));
   }
   const page = first === undefined ? found : found.slice(0, first);
   return { found: page, hasMore: found.length > page.length, exceedsMax: page.length > max };
@@ -102,15 +102,19 @@ export async function readDescendants(
 function parentsToRead(
   { reader }: TreeView,
   next: Descendant,
-  pending: readonly Pending[],
+  pendingItems: readonly PendingItem[],
   hasListedChildren: (descendant: Descendant) => boolean,
   limit: number,
 ): Descendant[] {
   const parents = [next];
   if (reader.isEmbedded) return parents;
   let count = next.folder.childCount;
-  for (let index = pending.length - 1; index >= 0 && count < limit && parents.length < maxParents; index--) {
-    const each = pending[index]!;
+  for (
+    let index = pendingItems.length - 1;
+    index >= 0 && count < limit && parents.length < maxParents;
+    index--
+  ) {
+    const each = pendingItems[index]!;
     count++;
     if ('size' in each || !hasListedChildren(each)) continue;
     parents.push(each);
@@ -125,8 +129,8 @@ async function findStart(
   top: Folder,
   after: readonly ListPosition[],
   { depth, limit, columns }: { depth: number; limit: number; columns: FolderColumns | undefined },
-): Promise<readonly Pending[]> {
-  let rest: Pending[] = [];
+): Promise<readonly PendingItem[]> {
+  let rest: PendingItem[] = [];
   let parent = top;
   let above: Descendant | undefined;
   for (const position of after) {
@@ -146,7 +150,7 @@ async function findStart(
   return [...inside, ...rest];
 }
 
-function below(above: Descendant | undefined): (folder: Folder) => Descendant {
+function toDescendant(above: Descendant | undefined): (folder: Folder) => Descendant {
   return (folder) => ({ folder, above, depth: (above?.depth ?? 0) + 1 });
 }
 
@@ -162,12 +166,12 @@ async function readSome(
   view: TreeView,
   { parent, above, after, size }: UnreadList,
   { limit, columns, isInclusive }: ReadOptions,
-): Promise<Pending[]> {
+): Promise<PendingItem[]> {
   const count = view.reader.isEmbedded ? Math.min(size, limit) : limit;
   const slice = { after, isInclusive, limit: count, columns };
   const { byParent } = await readChildren(view, [parent], slice, maxRows);
   const { folders = [], hasMore = false } = byParent.get(parent.id) ?? {};
-  const some: Pending[] = folders.map(below(above));
+  const some: PendingItem[] = folders.map(toDescendant(above));
   if (hasMore && count < limit) {
     some.push({ parent, above, after: positionOf(folders.at(-1)!, 'NAME'), size: size * 2 });
   }

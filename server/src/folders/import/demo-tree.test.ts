@@ -15,32 +15,32 @@ import { readRoot, viewTree, type Folder, type TreeView } from '../tree-view.ts'
 const now = Date.UTC(2026, 0, 31, 12);
 
 for (const kind of databaseKinds) {
-  describe(`demo tree on ${kind.name}`, () => {
-    let stored: TestDatabase;
+  describe(`the demo tree on ${kind.name}`, () => {
+    let testDatabase: TestDatabase;
     let database: Database;
 
     beforeEach(async () => {
-      stored = await kind.create();
-      database = await openDatabase(stored.url, { now: () => now });
+      testDatabase = await kind.create();
+      database = await openDatabase(testDatabase.url, { now: () => now });
       await database.transaction((transaction) => ensureRoot(transaction, 'Root', now));
     });
 
     afterEach(async () => {
       await database.close();
-      await stored.remove();
+      await testDatabase.remove();
     });
 
-    const plant = () => runChange(database, (transaction) => createDemoTree(transaction, now));
+    const createTree = () => runChange(database, (transaction) => createDemoTree(transaction, now));
 
     test('has at least three levels and two hundred folders', async () => {
-      await plant();
+      await createTree();
       const levels = await levelsOf(database);
       assert.ok(levels.length >= 3, `${levels.length} levels`);
       assert.ok(levels.flat().length >= 200, `${levels.flat().length} folders`);
     });
 
     test('contains names that show the natural order', async () => {
-      await plant();
+      await createTree();
       const names = (await levelsOf(database)).flat().map(({ name }) => name);
       assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
       const top = (await levelsOf(database))[0]!.map(({ name }) => name);
@@ -48,10 +48,10 @@ for (const kind of databaseKinds) {
     });
 
     test('does not change when it is created a second time', async () => {
-      await plant();
-      const planted = await levelsOf(database);
-      await plant();
-      assert.deepEqual(await levelsOf(database), planted);
+      await createTree();
+      const treeBefore = await levelsOf(database);
+      await createTree();
+      assert.deepEqual(await levelsOf(database), treeBefore);
     });
 
     test('is not created if the tree already has a folder', async () => {
@@ -60,12 +60,12 @@ for (const kind of databaseKinds) {
         insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
         await addChildren(transaction, [rootId], { count: 1, addedDepth: 1 });
       });
-      const own = await levelsOf(database);
-      await plant();
-      assert.deepEqual(await levelsOf(database), own);
+      const treeBefore = await levelsOf(database);
+      await createTree();
+      assert.deepEqual(await levelsOf(database), treeBefore);
     });
 
-    test('leaves no folder behind when its creation is rolled back', async () => {
+    test('leaves no folder if its creation is rolled back', async () => {
       const failing = runChange(database, async (transaction) => {
         await createDemoTree(transaction, now);
         throw new Error('on purpose');

@@ -37,7 +37,7 @@ export interface ImportOptions extends Pick<PlanOptions, 'beforeRows'> {
   readonly isDryRun: boolean;
 }
 
-export interface Imported {
+export interface ImportResult {
   readonly parentId: string;
   readonly createdCount: number;
   readonly updatedCount: number;
@@ -56,7 +56,7 @@ const topsPerSlice = 1_000;
 const publish = sql<{ id: string; parentId: string; name: string }>`
   update folders set parent_id = ${'parentId'}, name = ${'name'} where id = ${'id'}`;
 
-const importResult: ResultCodec<Imported, Imported> = {
+const importResult: ResultCodec<ImportResult, ImportResult> = {
   toStored: ({ parentId, createdCount, updatedCount, keptCount }) => ({
     parentId,
     createdCount,
@@ -71,10 +71,10 @@ export function importFolders(
   caller: Caller,
   input: FolderImport,
   { isDryRun, ...options }: ImportOptions & Pick<PlanOptions, 'maxFolders'>,
-): Promise<Changed<Imported>> {
+): Promise<Changed<ImportResult>> {
   const { identity, ...withoutKey } = caller;
-  const repeatable = isDryRun ? withoutKey : { ...withoutKey, identity };
-  return changes.runUnlessMade(repeatable, importResult, async () => {
+  const repeatableCaller = isDryRun ? withoutKey : { ...withoutKey, identity };
+  return changes.runUnlessMade(repeatableCaller, importResult, async () => {
     const now = changes.clock.now();
     // The viewer's rights are checked before the plan is made, and the plan is checked before it is written. The last transaction
     // checks both again.
@@ -90,7 +90,7 @@ export function importFolders(
       return { result: toImported(plan, checked), position: { number, nonce }, accessNumber };
     }
     const newRows = newRowsOf(plan, checked.match);
-    let published: Imported | undefined;
+    let ownResult: ImportResult | undefined;
     const write = (writeRows: (transaction: Transaction, match: ImportMatch) => Promise<void>) =>
       changes.run(caller, {
         codec: importResult,
@@ -99,7 +99,7 @@ export function importFolders(
           const current = await checkImport(viewTree(transaction, access), input, plan, checked.match);
           await writeRows(transaction, current.match);
           await finishImport(transaction, plan, current, { byUserId, now });
-          return (published = toImported(plan, current));
+          return (ownResult = toImported(plan, current));
         },
       });
     if (newRows.length <= maxRowsPerTransaction) {
@@ -120,7 +120,7 @@ export function importFolders(
           await publishTops(transaction, match);
           await unstage(transaction);
         }),
-      (result) => result === published,
+      (result) => result === ownResult,
     );
   });
 }
@@ -136,8 +136,8 @@ function toStagedRows(newRows: readonly NewRow[], { tops }: ImportMatch): NewRow
 
 async function publishTops(transaction: Transaction, { tops }: ImportMatch): Promise<void> {
   for (const some of slices(tops, topsPerSlice)) {
-    const published = some.map(({ row: { id, name }, parent }) => ({ id, parentId: parent.id, name }));
-    await transaction.runEach(publish, published);
+    const parameters = some.map(({ row: { id, name }, parent }) => ({ id, parentId: parent.id, name }));
+    await transaction.runEach(publish, parameters);
     await yieldEventLoop();
   }
 }
@@ -159,7 +159,7 @@ function changedMeanwhile(): Refusal {
   );
 }
 
-function toImported({ rows: all }: ImportPlan, { destination, match }: CheckedImport): Imported {
+function toImported({ rows: all }: ImportPlan, { destination, match }: CheckedImport): ImportResult {
   const updatedCount = match.updates.size;
   return {
     parentId: destination.id,
@@ -173,7 +173,7 @@ async function checkImport(
   view: TreeView,
   input: FolderImport,
   plan: ImportPlan,
-  earlier?: ImportMatch,
+  earlierMatch?: ImportMatch,
 ): Promise<CheckedImport> {
   const parent = await requireParent(view, input);
   checkDepth(view, parent, plan.height);
@@ -182,7 +182,7 @@ async function checkImport(
   const path = await readJournalPath(view, pathIds, name);
   const destination = { id, name, version, accessLevel, pathIds, path };
   const { onExisting } = input;
-  const match = await matchImport(view, plan, { destination, onExisting, earlier });
+  const match = await matchImport(view, plan, { destination, onExisting, earlierMatch });
   return { destination, match };
 }
 

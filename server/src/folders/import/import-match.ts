@@ -17,7 +17,7 @@ import { quotePath, type ImportPlan } from './import-plan.ts';
 /** What an import does with a folder that exists: refuse the import, keep the folder, or set the texts of the input. */
 export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
 
-/** A folder that new folders are created in. */
+/** A folder in which the import creates folders. */
 export interface ParentFolder {
   readonly id: string;
   readonly name: string;
@@ -56,7 +56,7 @@ interface MatchOptions {
   readonly destination: ParentFolder;
   readonly onExisting: OnExisting;
   /** An earlier match. The texts of folders that have not changed since then are not read again. */
-  readonly earlier?: ImportMatch | undefined;
+  readonly earlierMatch?: ImportMatch | undefined;
 }
 
 interface FoundFolder {
@@ -171,12 +171,12 @@ class ImportMatcher implements ImportMatch {
 
   async findUpdates(): Promise<void> {
     const { inputTexts } = this.#plan;
-    const { earlier } = this.#options;
+    const { earlierMatch } = this.#options;
     const unread: [NewRow, MatchedFolder][] = [];
     for (const [row, folder] of this.existing) {
       if (!inputTexts.has(row)) continue;
-      const before = earlier?.existing.get(row);
-      const update = earlier?.updates.get(row);
+      const before = earlierMatch?.existing.get(row);
+      const update = earlierMatch?.updates.get(row);
       if (!before || !isSameFolder(before, folder)) unread.push([row, folder]);
       // The path of the folder may have changed since.
       else if (update) this.updates.set(row, { ...update, folder });

@@ -29,7 +29,7 @@ import {
 } from './import-match.ts';
 import type { ImportPlan } from './import-plan.ts';
 
-/** An existing folder that new folders are created in. */
+/** An existing folder in which the import creates folders. */
 interface ExtendedFolder {
   readonly folder: ParentFolder;
   childCount: number;
@@ -70,20 +70,22 @@ export async function finishImport(
   { match, destination }: { readonly match: ImportMatch; readonly destination: ParentFolder },
   by: ChangeOrigin,
 ): Promise<void> {
-  const extended = findExtended(plan, match);
-  await updateExisting(transaction, plan, match, extended);
-  if (extended.size > 0) {
-    const count = extended.get(destination.id)?.childCount ?? 0;
+  const extendedFolders = findExtended(plan, match);
+  await updateExisting(transaction, plan, match, extendedFolders);
+  if (extendedFolders.size > 0) {
+    const count = extendedFolders.get(destination.id)?.childCount ?? 0;
     await addChildren(transaction, destination.pathIds, { count, addedDepth: plan.height });
   }
-  const imports = [...extended.values()].map(({ folder: { id, pathIds, path }, newCount }): NewEntry => ({
-    kind: 'IMPORT_FOLDERS',
-    ...by,
-    folderId: id,
-    pathIds,
-    path,
-    after: { count: newCount },
-  }));
+  const imports = [...extendedFolders.values()].map(
+    ({ folder: { id, pathIds, path }, newCount }): NewEntry => ({
+      kind: 'IMPORT_FOLDERS',
+      ...by,
+      folderId: id,
+      pathIds,
+      path,
+      after: { count: newCount },
+    }),
+  );
   for (const some of slices(imports, sliceRows)) {
     await recordAll(transaction, some);
     await yieldEventLoop();
@@ -96,11 +98,11 @@ export async function finishImport(
 
 /** By id. The map contains only folders that are the nearest existing ancestor of a new folder. */
 function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<string, ExtendedFolder> {
-  const extended = new Map<string, ExtendedFolder>();
+  const extendedFolders = new Map<string, ExtendedFolder>();
   const nearest = new Map<string, ExtendedFolder>();
   for (const { row, parent } of tops) {
-    let found = extended.get(parent.id);
-    if (!found) extended.set(parent.id, (found = { folder: parent, childCount: 0, newCount: 0 }));
+    let found = extendedFolders.get(parent.id);
+    if (!found) extendedFolders.set(parent.id, (found = { folder: parent, childCount: 0, newCount: 0 }));
     found.childCount++;
     nearest.set(row.id, found);
   }
@@ -111,7 +113,7 @@ function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<st
     nearest.set(row.id, found);
     found.newCount++;
   }
-  return extended;
+  return extendedFolders;
 }
 
 /** Updates counts and heights. A height in the plan also counts levels of existing folders, so it is correct after the import. */
@@ -119,13 +121,13 @@ async function updateExisting(
   transaction: Transaction,
   { rows: all }: ImportPlan,
   { existing }: ImportMatch,
-  extended: ReadonlyMap<string, ExtendedFolder>,
+  extendedFolders: ReadonlyMap<string, ExtendedFolder>,
 ): Promise<void> {
   const changed: CountAndHeight[] = [];
   for (const row of all) {
     const folder = existing.get(row);
     if (!folder) continue;
-    const childCount = extended.get(folder.id)?.childCount ?? 0;
+    const childCount = extendedFolders.get(folder.id)?.childCount ?? 0;
     if (childCount > 0 || row.height > folder.height) {
       changed.push({ id: folder.id, childCount, height: row.height });
     }
@@ -202,13 +204,13 @@ export async function writeStaged<T>(
       await runChange(database, (transaction) => insertRows(transaction, staged), { takesLong: true });
       await new Promise(setImmediate);
     }
-    const made = await publish(async (transaction) => {
+    const change = await publish(async (transaction) => {
       // After a very long time, the stage may have been marked for purging, and part of it may be missing.
       if ((await transaction.run(removeStage, { id: stage.id })) > 0) return;
       throw new Refusal('UNAVAILABLE', 'The change took too long. Make it in smaller parts.');
     });
-    if (!isOwn(made.result)) await purgeFolders(database, [stage.id], { now });
-    return made;
+    if (!isOwn(change.result)) await purgeFolders(database, [stage.id], { now });
+    return change;
   } catch (error) {
     await purgeFolders(database, [stage.id], { now });
     throw error;

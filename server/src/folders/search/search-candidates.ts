@@ -23,11 +23,11 @@ type CandidatePosition = readonly ['number', number] | readonly ['name' | 'title
  * without a match, its page and its section end early. The last candidate may then be hidden from the viewer.
  */
 export interface Section {
-  /** After this position; from the first candidate if undefined. */
+  /** The section starts after this position, or with the first candidate if undefined. */
   readonly start?: CandidatePosition | undefined;
-  /** Up to this position, inclusive; to the last candidate if undefined. */
+  /** The section ends with this position, or with the last candidate if undefined. */
   readonly end?: CandidatePosition | undefined;
-  /** The number of matches in the sections before. */
+  /** The number of matches in earlier sections. */
   readonly countBefore: number;
   /** With `words`, only matches of single words on the path. They come after all matches of the whole text. */
   readonly stage?: 'words' | undefined;
@@ -108,12 +108,12 @@ interface Range {
   readonly limit: number;
 }
 
-const findIn = (column: Statement, condition: Statement) => sql<Range, Candidate>`
+const createRangeStatement = (column: Statement, condition: Statement) => sql<Range, Candidate>`
   select ${candidateColumns} from folders
   where ${condition} (${column}, id) > (${'from'}, ${'fromId'}) and (${column}, id) <= (${'to'}, ${'toId'})
   order by ${column}, id limit ${'limit'}`;
-const findByName = findIn(sql`folded_name`, sql``);
-const findByTitle = findIn(sql`folded_title`, sql`folded_title is not null and`);
+const findByName = createRangeStatement(sql`folded_name`, sql``);
+const findByTitle = createRangeStatement(sql`folded_title`, sql`folded_title is not null and`);
 
 /** Yields each folder that may match; the caller compares the texts and checks the viewer's access. */
 export async function* readCandidates(
@@ -211,11 +211,11 @@ async function* readRange(
   by: 'name' | 'title',
   isLast: boolean,
 ): AsyncGenerator<Batch> {
-  const find = by === 'name' ? findByName : findByTitle;
+  const statement = by === 'name' ? findByName : findByTitle;
   let [, from, fromId] = start?.[0] === by ? start : [by, text, firstId];
   const [, to, toId] = end?.[0] === by ? end : [by, endOfBeginnings(text), firstId];
   for (;;) {
-    const candidates = await reader.all(find, { from, fromId, to, toId, limit: batchSize });
+    const candidates = await reader.all(statement, { from, fromId, to, toId, limit: batchSize });
     const last = candidates.at(-1);
     const isDone = !last || candidates.length < batchSize;
     if (last) {

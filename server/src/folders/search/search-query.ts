@@ -16,9 +16,9 @@ import { isInsideText } from './search-candidates.ts';
 export interface SearchQuery {
   /** The folded text. */
   readonly text: string;
-  /** The end of the text, which the folder itself must match: the last word, or several if that is short. */
+  /** The end of the text, which the folder itself must match: the last word, or several words if the last one is short. */
   readonly ownText: string;
-  /** The words before it. The folder or one of its ancestors must match each. Empty if only the whole text can match. */
+  /** The words before `ownText`. The folder or one of its ancestors must match each word. Empty if only the whole text can match. */
   readonly words: readonly string[];
   readonly id: string | undefined;
   /** The names below the root. */
@@ -92,7 +92,7 @@ export function startsWord(target: string, text: string): boolean {
   return false;
 }
 
-/** The folder that the text names by its id or its path, if the viewer sees it. */
+/** The folder whose id or path is the text, if the viewer sees the folder. */
 export function readNamedFolder(
   view: TreeView,
   { id, path }: SearchQuery,
@@ -113,7 +113,7 @@ export class AncestorWords {
   readonly #view: TreeView;
   readonly #words: readonly string[];
   /** By the id of the ancestor: a bit for each word that its name or title contains. */
-  readonly #matched = new Map<string, number>();
+  readonly #wordBits = new Map<string, number>();
 
   constructor(view: TreeView, words: readonly string[]) {
     this.#view = view;
@@ -122,10 +122,10 @@ export class AncestorWords {
 
   /** Must be awaited before `includes`, which must be called before the next `load`. `charge` is called for each ancestor that is read. */
   load(parentIds: readonly (string | null)[], charge: () => void): PromiseOrValue<void> {
-    if (this.#matched.size > maxCachedAncestors) this.#matched.clear();
+    if (this.#wordBits.size > maxCachedAncestors) this.#wordBits.clear();
     const missing = new Set<string>();
     for (const parentId of new Set(parentIds)) {
-      for (const id of this.#ancestorIds(parentId)) if (!this.#matched.has(id)) missing.add(id);
+      for (const id of this.#ancestorIds(parentId)) if (!this.#wordBits.has(id)) missing.add(id);
     }
     const { reader } = this.#view;
     if (missing.size === 0) return;
@@ -140,7 +140,7 @@ export class AncestorWords {
         const bits = this.#words.map((word, index) =>
           includesWord(foldedName, word) || includesWord(title, word) ? 2 ** index : 0,
         );
-        this.#matched.set(
+        this.#wordBits.set(
           id,
           bits.reduce((all, bit) => all + bit, 0),
         );
@@ -150,7 +150,7 @@ export class AncestorWords {
 
   includes(parentId: string | null, word: string): boolean {
     const bit = 2 ** this.#words.indexOf(word);
-    return this.#ancestorIds(parentId).some((id) => ((this.#matched.get(id) ?? 0) & bit) !== 0);
+    return this.#ancestorIds(parentId).some((id) => ((this.#wordBits.get(id) ?? 0) & bit) !== 0);
   }
 
   /** Without the root, whose name is not on a path. */

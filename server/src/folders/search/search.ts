@@ -36,7 +36,7 @@ import {
 
 interface SearchPosition {
   readonly section: Section;
-  /** After this match of the section; from the best one if undefined. */
+  /** The last match of the previous page. Undefined on the first page of the section. */
   readonly position?: ListPosition | undefined;
 }
 
@@ -50,15 +50,15 @@ interface SearchSlice {
   readonly columns?: FolderColumns | undefined;
 }
 
-interface Found {
+interface SearchHit {
   readonly folder: Folder;
   readonly cursor: () => string;
 }
 
 interface SearchResult {
-  readonly found: readonly Found[];
+  readonly found: readonly SearchHit[];
   readonly hasNextPage: boolean;
-  /** Where the next page begins; null if there was nothing to examine. */
+  /** The cursor at which the next page begins; null if there was nothing to examine. */
   readonly endCursor: () => string | null;
   /** If the page ends early, the number of matches among the folders that were examined so far. */
   readonly totalCount: () => Promise<number>;
@@ -91,7 +91,7 @@ async function findMatches(
 ): Promise<Matches> {
   const last = position && toMatch(position);
   const isListed = (id: string) => underId === undefined || isInside(view, id, underId);
-  const named = await readNamedFolder(view, query);
+  const namedFolder = await readNamedFolder(view, query);
   const ancestorWords = section.stage ? new AncestorWords(view, query.words) : undefined;
   const candidateText = section.stage ? query.ownText : query.text;
   // No name or title contains the text of a long path.
@@ -102,11 +102,11 @@ async function findMatches(
     totalCount++;
     if (!last || compareMatches(match, last) > 0) best.push(match);
   };
-  if (named && !section.start && !section.stage && isListed(named.id)) {
+  if (namedFolder && !section.start && !section.stage && isListed(namedFolder.id)) {
     charge();
-    add({ id: named.id, rank: 0, sortKey: toHex(sortKey(named.name)) });
+    add({ id: namedFolder.id, rank: 0, sortKey: toHex(sortKey(namedFolder.name)) });
   }
-  let unseen = 0;
+  let unseenCount = 0;
   let { end } = section;
   const keepBest = () => {
     best = best.toSorted(compareMatches).slice(0, first + 1);
@@ -116,23 +116,23 @@ async function findMatches(
     await view.ancestry.load([...parentIds].filter((id) => id !== null));
     // Follows the load of the ancestors, because other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
-    const seen = batch.candidates.map((candidate) => seenTexts(view, candidateText, candidate));
+    const visibleTexts = batch.candidates.map((candidate) => visibleTextsOf(view, candidateText, candidate));
     if (ancestorWords) {
       const isPartial = (_: Candidate, index: number) =>
-        seen[index] !== undefined && missingWords(query, seen[index]).length > 0;
+        visibleTexts[index] !== undefined && missingWords(query, visibleTexts[index]).length > 0;
       const parentIds = batch.candidates.filter(isPartial).map(({ parentId }) => parentId);
       await ancestorWords.load(parentIds, charge);
     }
     for (const [index, candidate] of batch.candidates.entries()) {
-      const texts = seen[index];
+      const texts = visibleTexts[index];
       const match = texts && matchOf(query, candidate, texts, ancestorWords);
       if (match || view.access.isAdministrator) charge();
-      else unseen++;
-      const isRepeated = candidate.isRepeated || candidate.id === named?.id;
+      else unseenCount++;
+      const isRepeated = candidate.isRepeated || candidate.id === namedFolder?.id;
       if (!match || match.isRepeated || isRepeated || !isListed(match.id)) continue;
       add(match);
     }
-    if (batch.end && unseen >= maxUnseen) {
+    if (batch.end && unseenCount >= maxUnseen) {
       ({ end } = batch);
       break;
     }
@@ -224,17 +224,17 @@ interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
 }
 
 /** The texts of a candidate that the viewer sees. */
-interface SeenTexts {
+interface VisibleTexts {
   readonly name: string;
   readonly title: string | null;
 }
 
 /** Undefined if the viewer does not see the candidate, or if no text of it can match. */
-function seenTexts(
+function visibleTextsOf(
   view: TreeView,
   text: string,
   { id, foldedName: name, foldedTitle }: Candidate,
-): SeenTexts | undefined {
+): VisibleTexts | undefined {
   // This check comes first, because it is cheaper.
   if (!name.includes(text) && !foldedTitle?.includes(text)) return undefined;
   const level = visibleLevel(view, id);
@@ -244,14 +244,14 @@ function seenTexts(
 }
 
 /** The words that an ancestor has to match. */
-function missingWords({ words }: SearchQuery, { name, title }: SeenTexts): readonly string[] {
+function missingWords({ words }: SearchQuery, { name, title }: VisibleTexts): readonly string[] {
   return words.filter((word) => !includesWord(name, word) && !includesWord(title, word));
 }
 
 function matchOf(
   query: SearchQuery,
   { id, sortKey: key, parentId }: Candidate,
-  texts: SeenTexts,
+  texts: VisibleTexts,
   ancestorWords: AncestorWords | undefined,
 ): Match | undefined {
   const { name, title } = texts;
