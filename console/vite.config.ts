@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-const compressible = /\.(?:html|js|css|svg|json)$/;
+const compressibleFile = /\.(?:html|js|css|svg|json)$/;
 
 /** The server that `npm run dev` uses. */
 const devServer = 'http://127.0.0.1:8080';
@@ -19,7 +19,7 @@ function compressFiles(): Plugin {
     async writeBundle({ dir }) {
       const names = await readdir(dir!, { recursive: true });
       await Promise.all(
-        names.filter((name) => compressible.test(name)).map((name) => compress(join(dir!, name))),
+        names.filter((name) => compressibleFile.test(name)).map((name) => compress(join(dir!, name))),
       );
     },
   };

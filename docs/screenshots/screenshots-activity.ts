@@ -17,8 +17,8 @@ interface UserSession {
   readonly tokens: LoginResponse;
 }
 
-export async function simulateHour(bed: ConsoleTestbed): Promise<void> {
-  const { demo, tree } = bed;
+export async function simulateHour(consoleTestbed: ConsoleTestbed): Promise<void> {
+  const { demo, tree } = consoleTestbed;
   const server = tree.server;
   const post = (path: string, body: object, agent: string, authToken?: string) =>
     server.postRaw(path, JSON.stringify(body), {
@@ -27,12 +27,12 @@ export async function simulateHour(bed: ConsoleTestbed): Promise<void> {
       ...(authToken && { authorization: `Bearer ${authToken}` }),
     });
   const sessions: UserSession[] = [];
-  const signIn = async (who: Who, agent: string) => {
-    const response = await post('/login', { username: who, password: bed.passwordOf(who) }, agent);
+  const signIn = async (username: Who, agent: string) => {
+    const response = await post('/login', { username, password: consoleTestbed.passwordOf(username) }, agent);
     sessions.push({ agent, tokens: response.json<LoginResponse>() });
   };
-  const failLogin = (who: Who) =>
-    post('/login', { username: who, password: 'quince in brown paper' }, agents.curl);
+  const failLogin = (username: Who) =>
+    post('/login', { username, password: 'quince in brown paper' }, agents.curl);
   const refresh = async ({
     agent,
     tokens: { authToken, refreshToken },
@@ -62,7 +62,7 @@ export async function simulateHour(bed: ConsoleTestbed): Promise<void> {
   for (let minute = 0; minute < 60; minute++) {
     await events[minute]?.();
     if (minute % refreshMinutes === refreshMinutes - 1) {
-      for (const [at, one] of sessions.entries()) sessions[at] = await refresh(one);
+      for (const [index, session] of sessions.entries()) sessions[index] = await refresh(session);
     }
     const requests = 40 + Math.round(25 * Math.sin(minute / 6)) + ((minute * 7) % 17);
     for (let request = 0; request < requests; request++) {

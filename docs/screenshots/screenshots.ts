@@ -15,42 +15,42 @@ import { compressPng } from './small-png.ts';
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'docs/images');
 const themes = ['light', 'dark'] as const;
-const wide = { width: 1280, height: 800 };
-const small = { width: 380, height: 760 };
+const wideScreen = { width: 1280, height: 800 };
+const smallScreen = { width: 380, height: 760 };
 /** Views that also get a screenshot of phone size. */
 const smallViews = ['folders', 'overview'];
 
-const requested = process.argv.slice(2);
-const chosen = views.filter(({ name, hasScreenshots }) =>
-  requested.length > 0 ? requested.includes(name) : hasScreenshots,
+const requestedNames = process.argv.slice(2);
+const chosenViews = views.filter(({ name, hasScreenshots }) =>
+  requestedNames.length > 0 ? requestedNames.includes(name) : hasScreenshots,
 );
-const unknown = requested.filter((name) => !views.some((view) => view.name === name));
+const unknownNames = requestedNames.filter((name) => !views.some((view) => view.name === name));
 // The overview comes first. Otherwise its charts would include the requests of the other screenshots.
-const ordered = chosen.toSorted(
+const orderedViews = chosenViews.toSorted(
   (one, other) => Number(other.name === 'overview') - Number(one.name === 'overview'),
 );
-if (unknown.length > 0) throw new Error(`There is no view ${unknown.join(', ')}.`);
+if (unknownNames.length > 0) throw new Error(`There is no view ${unknownNames.join(', ')}.`);
 
 mkdirSync(folder, { recursive: true });
 // The default port, because some screenshots contain the address.
-const bed = await ConsoleTestbed.start({ settings: { PORT: '8080' } });
+const consoleTestbed = await ConsoleTestbed.start({ settings: { PORT: '8080' } });
 try {
-  await simulateHour(bed);
+  await simulateHour(consoleTestbed);
   const tabs = new Map<Who | null, Page>();
-  for (const view of ordered) {
-    const who = view.who === undefined ? 'admin' : view.who;
-    const page = tabs.get(who) ?? (await openTab());
-    tabs.set(who, page);
+  for (const view of orderedViews) {
+    const username = view.who === undefined ? 'admin' : view.who;
+    const page = tabs.get(username) ?? (await openTab());
+    tabs.set(username, page);
     for (const theme of themes) await takePictures(page, view, theme);
   }
 } finally {
-  await bed.closeBrowsers();
-  await bed.stop();
+  await consoleTestbed.closeBrowsers();
+  await consoleTestbed.stop();
 }
 
 async function openTab(): Promise<Page> {
-  const page = await bed.newTab(wide);
-  await page.clock.setFixedTime(bed.tree.server.clock.now());
+  const page = await consoleTestbed.newTab(wideScreen);
+  await page.clock.setFixedTime(consoleTestbed.tree.server.clock.now());
   // Replaces texts that depend on this machine.
   const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
     version: string;
@@ -62,7 +62,10 @@ async function openTab(): Promise<Page> {
   ];
   await page.route('**/graphql', async (route) => {
     const response = await route.fetch();
-    const text = replacements.reduce((before, [from, to]) => before.replace(from, to), await response.text());
+    const text = replacements.reduce(
+      (replacedText, [from, to]) => replacedText.replace(from, to),
+      await response.text(),
+    );
     await route.fulfill({ response, body: text });
   });
   return page;
@@ -70,11 +73,11 @@ async function openTab(): Promise<Page> {
 
 async function takePictures(page: Page, view: View, theme: (typeof themes)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
-  await page.setViewportSize(wide);
-  await openView(bed, page, view);
+  await page.setViewportSize(wideScreen);
+  await openView(consoleTestbed, page, view);
   await takePicture(page, `${view.name}-${theme}`);
   if (theme !== 'light' || !smallViews.includes(view.name)) return;
-  await page.setViewportSize(small);
+  await page.setViewportSize(smallScreen);
   await takePicture(page, `${view.name}-small`);
 }
 

@@ -35,17 +35,16 @@ export function compressPng(png: Buffer): Buffer {
 }
 
 function createChunk(name: string, content: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(name), content]);
-  const whole = Buffer.alloc(named.length + 8);
-  whole.writeUInt32BE(content.length, 0);
-  named.copy(whole, 4);
-  whole.writeUInt32BE(crc32(named), named.length + 4);
-  return whole;
+  const namedContent = Buffer.concat([Buffer.from(name), content]);
+  const chunk = Buffer.alloc(namedContent.length + 8);
+  chunk.writeUInt32BE(content.length, 0);
+  namedContent.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(namedContent), namedContent.length + 4);
+  return chunk;
 }
 
 /**
  * Adds the most frequent colors first. A color within the tolerance of a palette color gets the index of that color.
- * *
  */
 function createPalette(pixels: Uint32Array) {
   const counts = new Map<number, number>();
@@ -55,8 +54,8 @@ function createPalette(pixels: Uint32Array) {
     const palette: number[] = [];
     const indexOf = new Map<number, number>();
     for (const color of colors) {
-      const near = palette.findIndex((one) => distance(one, color) <= tolerance);
-      indexOf.set(color, near >= 0 ? near : palette.push(color) - 1);
+      const similarIndex = palette.findIndex((one) => distance(one, color) <= tolerance);
+      indexOf.set(color, similarIndex >= 0 ? similarIndex : palette.push(color) - 1);
       if (palette.length > maxColors) break;
     }
     if (palette.length <= maxColors) return { palette, indexOf };
@@ -91,17 +90,17 @@ function decode(png: Buffer): Picture {
 
 /** https://www.w3.org/TR/png-3/#9Filters */
 function unfilter(rows: Buffer, length: number, size: number): Buffer {
-  const count = rows.length / (length + 1);
-  const bytes = Buffer.alloc(length * count);
-  for (let row = 0; row < count; row++) {
+  const rowCount = rows.length / (length + 1);
+  const bytes = Buffer.alloc(length * rowCount);
+  for (let row = 0; row < rowCount; row++) {
     const filter = rows[row * (length + 1)]!;
     for (let at = 0; at < length; at++) {
       const index = row * length + at;
       const left = at >= size ? bytes[index - size]! : 0;
       const up = row > 0 ? bytes[index - length]! : 0;
       const corner = at >= size && row > 0 ? bytes[index - length - size]! : 0;
-      const expected = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter]!;
-      bytes[index] = rows[row * (length + 1) + 1 + at]! + expected;
+      const prediction = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter]!;
+      bytes[index] = rows[row * (length + 1) + 1 + at]! + prediction;
     }
   }
   return bytes;

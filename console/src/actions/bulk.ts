@@ -18,7 +18,7 @@ export interface BulkAction<Item, Variables extends object = object, Result = un
 export interface BulkOutcome<Item> {
   readonly failures: readonly { readonly item: Item; readonly text: string }[];
   /** The items that were not tried, because the user stopped or the connection was lost. */
-  readonly untried: readonly Item[];
+  readonly untriedItems: readonly Item[];
 }
 
 interface BulkOptions {
@@ -36,10 +36,10 @@ export async function performEach<Item, Variables extends object, Result>(
   const done: DoneItem<Item, Result>[] = [];
   const failures: BulkOutcome<Item>['failures'][number][] = [];
   const undoSteps: UndoStep[] = [];
-  let tried = 0;
+  let triedCount = 0;
   for (const item of items) {
     if (signal?.aborted) break;
-    tried++;
+    triedCount++;
     const task = taskOf(item);
     try {
       const result = await perform(task);
@@ -49,10 +49,10 @@ export async function performEach<Item, Variables extends object, Result>(
       failures.push({ item, text: describeProblem(error).text });
       if (isTransient(error)) break;
     }
-    onProgress?.(tried);
+    onProgress?.(triedCount);
   }
   if (done.length > 0) {
     reportDone(doneText(done), undoSteps, items.length === 1 ? taskOf(items[0]!) : undefined);
   }
-  return { failures, untried: items.slice(tried) };
+  return { failures, untriedItems: items.slice(triedCount) };
 }

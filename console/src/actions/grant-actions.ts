@@ -24,11 +24,11 @@ export function grantCall({ folderId, grantee }: GrantKey, level: AccessLevel) {
 }
 
 /** `before` is the level granted until now, or null. */
-export function grantTask(grant: DescribedGrant, level: AccessLevel, before: AccessLevel | null) {
+export function grantTask(grant: DescribedGrant, level: AccessLevel, previousLevel: AccessLevel | null) {
   return {
     ...grantCall(grant, level),
     staleQueries: staleQueriesOf(grant),
-    undoSteps: () => [createUndoStep(grant, { after: level, before })],
+    undoSteps: () => [createUndoStep(grant, { after: level, before: previousLevel })],
   } satisfies AnyTask;
 }
 

@@ -9,12 +9,12 @@ export function updateQueryOptimistically<Result>(
   queryKey: GraphQueryKey,
   change: (result: Result) => Result,
 ): () => void {
-  const before = queries.getQueryData<Result>(queryKey);
-  if (before === undefined) return () => undefined;
+  const oldResult = queries.getQueryData<Result>(queryKey);
+  if (oldResult === undefined) return () => undefined;
   // A pending response would overwrite the change.
   void queries.cancelQueries({ queryKey, exact: true });
-  queries.setQueryData(queryKey, change(before));
-  return () => void queries.setQueryData(queryKey, before);
+  queries.setQueryData(queryKey, change(oldResult));
+  return () => void queries.setQueryData(queryKey, oldResult);
 }
 
 /** Changes the cached items of `usePages`. `change` returns null to remove an item. */
@@ -23,14 +23,17 @@ export function updateItemsOptimistically<Item>(
   change: (item: Item) => Item | null,
 ): () => void {
   return updateQueryOptimistically<InfiniteData<Page<Item>>>(queryKey, ({ pages, pageParams }) => {
-    const changed = pages.map((page) => page.items.map(change).filter((item) => item !== null));
-    const removed = pages.reduce((sum, { items }, index) => sum + items.length - changed[index]!.length, 0);
+    const changedPages = pages.map((page) => page.items.map(change).filter((item) => item !== null));
+    const removedCount = pages.reduce(
+      (sum, { items }, index) => sum + items.length - changedPages[index]!.length,
+      0,
+    );
     return {
       pageParams,
       pages: pages.map((page, index) => ({
         ...page,
-        items: changed[index]!,
-        totalCount: page.totalCount - removed,
+        items: changedPages[index]!,
+        totalCount: page.totalCount - removedCount,
       })),
     };
   });

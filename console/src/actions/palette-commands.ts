@@ -16,32 +16,32 @@ export interface Command {
   readonly run: () => void;
 }
 
-type OfferedCommands = { readonly current: readonly Command[] };
+type CommandsRef = { readonly current: readonly Command[] };
 
-const offered = new Set<OfferedCommands>();
+const offeredCommands = new Set<CommandsRef>();
 let pendingId: string | undefined;
 
 /** Offers commands while the component is mounted. The list may change with each rendering. */
 export function useCommands(commands: readonly Command[]): void {
-  const latest = useRef(commands);
+  const latestCommands = useRef(commands);
   useEffect(() => {
-    latest.current = commands;
+    latestCommands.current = commands;
   });
   useEffect(() => {
-    offered.add(latest);
-    const due = latest.current.find(({ id }) => id === pendingId);
-    if (due) {
+    offeredCommands.add(latestCommands);
+    const pendingCommand = latestCommands.current.find(({ id }) => id === pendingId);
+    if (pendingCommand) {
       pendingId = undefined;
-      due.run();
+      pendingCommand.run();
     }
-    return () => void offered.delete(latest);
+    return () => void offeredCommands.delete(latestCommands);
   }, []);
 }
 
 /** Lists the offered commands. If several have the same id, only the latest is listed. */
 export function listCommands(): readonly Command[] {
   const byId = new Map(
-    [...offered].flatMap(({ current }) => current).map((command) => [command.id, command]),
+    [...offeredCommands].flatMap(({ current }) => current).map((command) => [command.id, command]),
   );
   return [...byId.values()];
 }

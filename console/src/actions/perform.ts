@@ -61,7 +61,7 @@ function createUndo(steps: readonly UndoStep[]): Undo {
   return async () => {
     const failure = await runUndoSteps(steps, perform);
     if (!failure) return undefined;
-    const { problem, remaining } = failure;
-    return { problem, retry: remaining.length > 0 ? createUndo(remaining) : undefined };
+    const { problem, remainingSteps } = failure;
+    return { problem, retry: remainingSteps.length > 0 ? createUndo(remainingSteps) : undefined };
   };
 }

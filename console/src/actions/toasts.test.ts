@@ -1,53 +1,53 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { clearUserData } from '../session/session-data.ts';
-import { lastUndoable, toasts, undo, undoLast, type Undo } from './toasts.ts';
+import { latestUndoable, toasts, undo, undoLast, type Undo } from './toasts.ts';
 
 const texts = () => toasts.read().map(({ text }) => text);
-const done = (text: string, take: Undo) => toasts.add({ tone: 'done', text, undo: take });
+const addDoneToast = (text: string, undoToast: Undo) => toasts.add({ tone: 'done', text, undo: undoToast });
 
 describe('undo', () => {
   afterEach(() => toasts.clear());
 
   test('runs one after the other, the latest first', async () => {
     const steps: string[] = [];
-    const release: (() => void)[] = [];
-    const slowly =
+    const releases: (() => void)[] = [];
+    const createSlowUndo =
       (name: string): Undo =>
       async () => {
         steps.push(`${name} begins`);
-        await new Promise<void>((resolve) => release.push(resolve));
+        await new Promise<void>((resolve) => releases.push(resolve));
         steps.push(`${name} ends`);
         return undefined;
       };
-    done('a', slowly('a'));
-    done('b', slowly('b'));
+    addDoneToast('a', createSlowUndo('a'));
+    addDoneToast('b', createSlowUndo('b'));
     undoLast();
-    const last = undo(lastUndoable()!);
+    const secondUndo = undo(latestUndoable()!);
     await new Promise(setImmediate);
     assert.deepEqual(steps, ['b begins']);
-    release.shift()!();
+    releases.shift()!();
     await new Promise(setImmediate);
-    release.shift()!();
-    await last;
+    releases.shift()!();
+    await secondUndo;
     assert.deepEqual(steps, ['b begins', 'b ends', 'a begins', 'a ends']);
     assert.deepEqual(texts(), ['Undone: b', 'Undone: a']);
   });
 
   test('can be retried, and then names the undone action', async () => {
     const retry: Undo = () => Promise.resolve(undefined);
-    done('Moved “Seeds”', () => Promise.resolve({ problem: 'Not reachable.', retry }));
-    await undo(lastUndoable()!);
+    addDoneToast('Moved “Seeds”', () => Promise.resolve({ problem: 'Not reachable.', retry }));
+    await undo(latestUndoable()!);
     assert.deepEqual(texts(), ['Not reachable.']);
-    await undo(lastUndoable()!);
+    await undo(latestUndoable()!);
     assert.deepEqual(texts(), ['Undone: Moved “Seeds”']);
-    assert.equal(lastUndoable(), undefined);
+    assert.equal(latestUndoable(), undefined);
   });
 
   test('is not available to the next user', () => {
-    done('a', () => Promise.resolve(undefined));
+    addDoneToast('a', () => Promise.resolve(undefined));
     clearUserData();
     assert.deepEqual(texts(), []);
-    assert.equal(lastUndoable(), undefined);
+    assert.equal(latestUndoable(), undefined);
   });
 });

@@ -19,44 +19,44 @@ export interface Toast {
 }
 
 const maxToasts = 4;
-const maxUndoable = 50;
+const maxUndoableToasts = 50;
 const listeners = new Set<() => void>();
-let visible: readonly Toast[] = [];
+let visibleToasts: readonly Toast[] = [];
 /** Ordered by time. Contains toasts that are no longer visible. */
-let undoable: readonly Toast[] = [];
+let undoableToasts: readonly Toast[] = [];
 let lastId = 0;
 /** Undos run in sequence, because each may depend on the one before. */
-let undoing: Promise<void> = Promise.resolve();
+let pendingUndos: Promise<void> = Promise.resolve();
 
-function set(next: readonly Toast[]): void {
-  visible = next;
+function setVisibleToasts(next: readonly Toast[]): void {
+  visibleToasts = next;
   for (const listener of listeners) listener();
 }
 
 function remember(toast: Toast): void {
-  if (toast.undo) undoable = [...undoable, toast].slice(-maxUndoable);
+  if (toast.undo) undoableToasts = [...undoableToasts, toast].slice(-maxUndoableToasts);
 }
 
 export const toasts = {
   add(toast: Omit<Toast, 'id'>): void {
-    const added = { ...toast, id: ++lastId };
-    remember(added);
-    set([...visible, added].slice(-maxToasts));
+    const newToast = { ...toast, id: ++lastId };
+    remember(newToast);
+    setVisibleToasts([...visibleToasts, newToast].slice(-maxToasts));
   },
   /** Makes an action undoable without a visible toast, because a dialog reports the action. */
   addHidden(toast: Omit<Toast, 'id'>): void {
     remember({ ...toast, id: ++lastId });
   },
   remove(id: number): void {
-    set(visible.filter((toast) => toast.id !== id));
+    setVisibleToasts(visibleToasts.filter((toast) => toast.id !== id));
   },
   clear(): void {
-    undoable = [];
+    undoableToasts = [];
     // An undo that is running at sign-out never settles; see whileSignedIn.
-    undoing = Promise.resolve();
-    set([]);
+    pendingUndos = Promise.resolve();
+    setVisibleToasts([]);
   },
-  read: (): readonly Toast[] => visible,
+  read: (): readonly Toast[] => visibleToasts,
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
@@ -67,15 +67,15 @@ export const toasts = {
 onSignOut(() => toasts.clear());
 
 /** The action that Ctrl+Z undoes. */
-export function lastUndoable(): Toast | undefined {
-  return undoable.at(-1);
+export function latestUndoable(): Toast | undefined {
+  return undoableToasts.at(-1);
 }
 
 export function undo(toast: Toast): Promise<void> {
-  undoable = undoable.filter(({ id }) => id !== toast.id);
+  undoableToasts = undoableToasts.filter(({ id }) => id !== toast.id);
   toasts.remove(toast.id);
   const run = () => runUndo(toast);
-  return (undoing = undoing.then(run, run));
+  return (pendingUndos = pendingUndos.then(run, run));
 }
 
 async function runUndo({ undo: perform, text, undoneText = text }: Toast): Promise<void> {
@@ -86,7 +86,7 @@ async function runUndo({ undo: perform, text, undoneText = text }: Toast): Promi
 
 /** Undoes the latest action, or reports that there is nothing to undo. */
 export function undoLast(): void {
-  const last = lastUndoable();
+  const last = latestUndoable();
   if (last) void undo(last);
   else toasts.add({ tone: 'note', text: 'There is nothing to undo' });
 }

@@ -58,10 +58,10 @@ describe('runUndoSteps', () => {
     assert.deepEqual(problems, [
       'Change folder: The name “Pots” is already in use in that folder. Nothing was undone.',
     ]);
-    const own = await runSteps([step('a', { conflictText: '“a” now contains folders.' })], {
+    const withConflictText = await runSteps([step('a', { conflictText: '“a” now contains folders.' })], {
       a: refusal,
     });
-    assert.deepEqual(own.problems, ['“a” now contains folders. Nothing was undone.']);
+    assert.deepEqual(withConflictText.problems, ['“a” now contains folders. Nothing was undone.']);
   });
 
   test('checks for changes first where the server cannot compare versions', async () => {
@@ -70,19 +70,19 @@ describe('runUndoSteps', () => {
       done: [],
       problems: ['Cannot undo, because “a” has changed since then. Nothing was undone.'],
     });
-    const left = await runSteps([step('a', { isUnchanged: () => Promise.resolve(true) })]);
-    assert.deepEqual(left.done, ['a']);
+    const unchanged = await runSteps([step('a', { isUnchanged: () => Promise.resolve(true) })]);
+    assert.deepEqual(unchanged.done, ['a']);
   });
 });
 
 test('allows a retry from the failed step after a transient error', async () => {
-  const away = new EspalierError('UNREACHABLE', 'Away.');
+  const unreachable = new EspalierError('UNREACHABLE', 'Away.');
   const steps = [step('a'), step('b'), step('c')];
   const remainingAfter = async (refusal: Error) =>
     (await runUndoSteps(steps, ({ variables }: AnyTask) =>
       (variables as { id: string }).id === 'b' ? Promise.reject(refusal) : Promise.resolve({}),
-    ))!.remaining;
-  assert.deepEqual(await remainingAfter(away), steps.slice(1));
+    ))!.remainingSteps;
+  assert.deepEqual(await remainingAfter(unreachable), steps.slice(1));
   assert.deepEqual(await remainingAfter(conflict('The name is not free.', {})), []);
 });
 

@@ -7,7 +7,7 @@ import type { AnyTask, UndoStep } from './task.ts';
 interface UndoFailure {
   readonly problem: string;
   /** The steps to retry. Empty if a retry cannot help. */
-  readonly remaining: readonly UndoStep[];
+  readonly remainingSteps: readonly UndoStep[];
 }
 
 /** Runs the steps in order until one fails. Returns undefined on success. */
@@ -17,18 +17,19 @@ export async function runUndoSteps(
 ): Promise<UndoFailure | undefined> {
   for (const [index, { subject, task, conflictText, isUnchanged, onDone }] of steps.entries()) {
     const undoTask = task();
-    const progress = index === 0 ? 'Nothing was undone.' : `${index} of ${steps.length} steps were undone.`;
-    const changed = `Cannot undo, because ${subject} has changed since then. ${progress}`;
+    const progressText =
+      index === 0 ? 'Nothing was undone.' : `${index} of ${steps.length} steps were undone.`;
+    const changedText = `Cannot undo, because ${subject} has changed since then. ${progressText}`;
     try {
-      if (isUnchanged && !(await isUnchanged())) return { problem: changed, remaining: [] };
+      if (isUnchanged && !(await isUnchanged())) return { problem: changedText, remainingSteps: [] };
       const result = await perform(undoTask);
       onDone?.(result);
     } catch (error) {
       const { code, text } = describeProblem(error);
       const reason = (code === 'CONFLICT' && conflictText) || `${undoTask.action.label}: ${text}`;
       return {
-        problem: isVersionConflict(error) ? changed : `${reason} ${progress}`,
-        remaining: isTransient(error) ? steps.slice(index) : [],
+        problem: isVersionConflict(error) ? changedText : `${reason} ${progressText}`,
+        remainingSteps: isTransient(error) ? steps.slice(index) : [],
       };
     }
   }
@@ -46,23 +47,23 @@ function isVersionConflict(error: unknown): boolean {
  * With this map, several changes can be undone in sequence, the latest first.
  */
 export class EquivalentVersions {
-  readonly #next = new Map<string, number>();
+  readonly #laterVersions = new Map<string, number>();
 
   /** Returns the current version of a folder whose changes since `version` were all undone. */
   resolve(id: string, version: number): number {
-    let last = version;
+    let latest = version;
     for (
-      let next = this.#next.get(`${id} ${last}`);
+      let next = this.#laterVersions.get(`${id} ${latest}`);
       next !== undefined;
-      next = this.#next.get(`${id} ${last}`)
+      next = this.#laterVersions.get(`${id} ${latest}`)
     )
-      last = next;
-    return last;
+      latest = next;
+    return latest;
   }
 
   /** Records that version `undone` has the content of version `before`. */
   record(id: string, before: number, undone: number): void {
-    if (undone > before) this.#next.set(`${id} ${before}`, undone);
+    if (undone > before) this.#laterVersions.set(`${id} ${before}`, undone);
   }
 }
 

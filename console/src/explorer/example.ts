@@ -41,7 +41,7 @@ export const exampleIdsDocument = /* GraphQL */ `
   }
 `;
 
-export interface ExampleIdsAnswer {
+export interface ExampleIdsResponse {
   readonly viewer: { readonly user: { readonly id: string } };
   readonly folder: {
     readonly id: string;
@@ -49,7 +49,7 @@ export interface ExampleIdsAnswer {
   };
 }
 
-export function readExampleIds(answer: ExampleIdsAnswer | undefined): ExampleIds {
+export function readExampleIds(answer: ExampleIdsResponse | undefined): ExampleIds {
   const [first, second] = answer?.folder.folders.items ?? [];
   return {
     userId: answer?.viewer.user.id ?? '',

@@ -13,7 +13,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { Loading } from '../ui/states.tsx';
 import { editorThemes, useActiveTheme } from './editor-theme.ts';
-import { exampleIdsDocument, readExampleIds, formatExample, type ExampleIdsAnswer } from './example.ts';
+import { exampleIdsDocument, readExampleIds, formatExample, type ExampleIdsResponse } from './example.ts';
 import { examples } from './examples.ts';
 import { fetchGraph } from './fetcher.ts';
 import { createQueryStorage } from './query-storage.ts';
@@ -28,7 +28,7 @@ const firstExampleIds = ['who-am-i', 'tree', 'changes'];
 const plugins = [DOC_EXPLORER_PLUGIN, queryHistory];
 
 export function ExplorerScreen() {
-  const { data, isPending } = useGraph<ExampleIdsAnswer>(
+  const { data, isPending } = useGraph<ExampleIdsResponse>(
     ['explorer'],
     exampleIdsDocument,
     {},
@@ -42,7 +42,7 @@ export function ExplorerScreen() {
   );
 }
 
-function Explorer({ answer }: { answer: ExampleIdsAnswer | undefined }) {
+function Explorer({ answer }: { answer: ExampleIdsResponse | undefined }) {
   const { id } = useViewer();
   const theme = useActiveTheme();
   const storage = useMemo(() => createQueryStorage(`${apiRoot}:${id}`, openStorage()), [id]);

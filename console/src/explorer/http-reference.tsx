@@ -109,7 +109,7 @@ function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolea
           fields={body.fields}
         />
       )}
-      <Answers of={endpoint} />
+      <Responses of={endpoint} />
       <div className="api-code">
         <pre tabIndex={0} aria-label={`${summary} with curl`}>
           {curl}
@@ -152,7 +152,7 @@ function FieldTable({ caption, fields }: { caption: string; fields: readonly Fie
   );
 }
 
-function Answers({ of: { answers } }: { of: Endpoint }) {
+function Responses({ of: { responses } }: { of: Endpoint }) {
   return (
     <table className="table api-table">
       <caption>Responses</caption>
@@ -164,7 +164,7 @@ function Answers({ of: { answers } }: { of: Endpoint }) {
         </tr>
       </thead>
       <tbody>
-        {answers.map(({ status, meanings, body, headers }) => (
+        {responses.map(({ status, meanings, body, headers }) => (
           <tr key={status}>
             <th scope="row">
               <span

@@ -26,7 +26,7 @@ describe('OpenAPI model', () => {
         ['password', true],
       ],
     );
-    const malformed = login.answers.find(({ status }) => status === '400')!;
+    const malformed = login.responses.find(({ status }) => status === '400')!;
     assert.equal(malformed.meanings.length, 2);
     assert.equal(malformed.body, 'Problem');
   });

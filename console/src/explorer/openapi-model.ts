@@ -70,10 +70,10 @@ export interface Endpoint {
     readonly name?: string;
     readonly fields: readonly Field[];
   };
-  readonly answers: readonly Answer[];
+  readonly responses: readonly EndpointResponse[];
 }
 
-export interface Answer {
+export interface EndpointResponse {
   readonly status: string;
   readonly meanings: readonly string[];
   /** The schema name of the body. */
@@ -101,7 +101,7 @@ export function listEndpoints({ paths, components }: OpenApi): Endpoint[] {
           description: parameter.description ?? '',
         })),
         ...readBody(operation, components),
-        answers: Object.entries(operation.responses).map(([status, response]) =>
+        responses: Object.entries(operation.responses).map(([status, response]) =>
           readResponse(status, response),
         ),
       })),
@@ -130,7 +130,10 @@ function readBody({ requestBody }: Operation, components: OpenApi['components'])
   };
 }
 
-function readResponse(status: string, { description, headers = {}, content = {} }: Response): Answer {
+function readResponse(
+  status: string,
+  { description, headers = {}, content = {} }: Response,
+): EndpointResponse {
   const [first] = Object.values(content);
   return {
     status,

@@ -4,7 +4,7 @@ import { redactCall, redactDocument } from './redact-query.ts';
 import { createQueryStorage } from './query-storage.ts';
 
 /** The parts of a browser's storage that the explorer uses. */
-function storage(): Storage {
+function createStorage(): Storage {
   const items = new Map<string, string>();
   return {
     get length() {
@@ -19,15 +19,18 @@ function storage(): Storage {
 }
 
 function storeAndRead(key: string, value: string): string {
-  const queries = createQueryStorage('ada', storage());
+  const queries = createQueryStorage('ada', createStorage());
   queries.setItem(key, value);
   return queries.getItem(key)!;
 }
 
 describe('stored queries', () => {
   test('are separate for each user', () => {
-    const inner = storage();
-    const [ada, grace] = [createQueryStorage('ada', inner), createQueryStorage('grace', inner)];
+    const sharedStorage = createStorage();
+    const [ada, grace] = [
+      createQueryStorage('ada', sharedStorage),
+      createQueryStorage('grace', sharedStorage),
+    ];
     ada.setItem('query', '{ cursor }');
     assert.equal(ada.getItem('query'), '{ cursor }');
     assert.equal(grace.getItem('query'), null);
@@ -46,24 +49,24 @@ describe('stored queries', () => {
   const secrets = ['hunter2-long', 'with "quotes" inside', 'back\\slash', 'ends with \\', ': "a", b', ''];
   for (const secret of secrets) {
     test(`contain no password such as ${JSON.stringify(secret)}`, () => {
-      const quoted = JSON.stringify(secret);
-      const query = `mutation { createUser(input: { username: "ada", password: ${quoted} }) { user { id } } }`;
-      const variables = `{ "input": { "oldPassword": ${quoted}, "newPassword" : ${quoted}, "id": "7" } }`;
-      const bare = 'mutation { createUser(input: { username: "", password: "" }) { user { id } } }';
-      assert.equal(redactDocument(query), bare);
+      const quotedSecret = JSON.stringify(secret);
+      const query = `mutation { createUser(input: { username: "ada", password: ${quotedSecret} }) { user { id } } }`;
+      const variables = `{ "input": { "oldPassword": ${quotedSecret}, "newPassword" : ${quotedSecret}, "id": "7" } }`;
+      const redactedQuery = 'mutation { createUser(input: { username: "", password: "" }) { user { id } } }';
+      assert.equal(redactDocument(query), redactedQuery);
       const tabs = { tabs: [{ id: 'x', query, variables, headers: null }], activeTabIndex: 0 };
       assert.deepEqual(JSON.parse(storeAndRead('graphiql:tabState', JSON.stringify(tabs))), {
-        tabs: [{ id: 'x', query: bare, variables: '', headers: null }],
+        tabs: [{ id: 'x', query: redactedQuery, variables: '', headers: null }],
         activeTabIndex: 0,
       });
       assert.equal(storeAndRead('graphiql:variables', variables), '');
     });
   }
 
-  const resetting = `mutation($p:String!){resetPassword(input:{userId:"7",password:$p}){user{id}}}`;
+  const resetQuery = `mutation($p:String!){resetPassword(input:{userId:"7",password:$p}){user{id}}}`;
   const sources: Readonly<Record<string, { query: string; variables: string }>> = {
-    'a variable of another name': { query: resetting, variables: '{"p":"hunter2"}' },
-    'variables that are not valid JSON yet': { query: resetting, variables: '{"p":"hunter2' },
+    'a variable of another name': { query: resetQuery, variables: '{"p":"hunter2"}' },
+    'variables that are not valid JSON yet': { query: resetQuery, variables: '{"p":"hunter2' },
     'an input whose variables alone name a secret': {
       query: 'mutation($input:CreateUserInput!){createUser(input:$input){user{id}}}',
       variables: '{"input":{"username":"ada","password":"hunter2"}}',
@@ -116,7 +119,7 @@ describe('stored queries', () => {
   }
 
   test('keep the shape of their variables when they are copied', () => {
-    assert.deepEqual(redactCall(resetting, { p: 'hunter2', n: [1, 'a'] }), {
+    assert.deepEqual(redactCall(resetQuery, { p: 'hunter2', n: [1, 'a'] }), {
       document: 'mutation($p:String!){resetPassword(input:{userId:"",password:$p}){user{id}}}',
       variables: { p: '…', n: [1, '…'] },
     });
@@ -132,9 +135,9 @@ describe('stored queries', () => {
       assert.equal(redactDocument(text), text);
     }
     const operation = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
-    const secret = { query: '{ a(token: "t") }', variables: '' };
-    const both = JSON.stringify({ tabs: [operation, secret] });
-    assert.deepEqual(JSON.parse(storeAndRead('graphiql:tabState', both)), {
+    const secretOperation = { query: '{ a(token: "t") }', variables: '' };
+    const tabState = JSON.stringify({ tabs: [operation, secretOperation] });
+    assert.deepEqual(JSON.parse(storeAndRead('graphiql:tabState', tabState)), {
       tabs: [operation, { query: '{ a(token: "") }', variables: '' }],
     });
     assert.equal(redactCall(operation.query, { a: 'b' }).document, operation.query);

@@ -7,12 +7,12 @@ import {
   splitType,
   schemaDocument,
   createSchemaView,
-  type SchemaAnswer,
+  type SchemaResponse,
 } from './schema-model.ts';
 
 const schemaText = readFileSync(new URL('../../../contract/schema.graphql', import.meta.url), 'utf8');
 const answer = graphqlSync({ schema: buildSchema(schemaText), source: schemaDocument });
-const view = createSchemaView(answer.data as unknown as SchemaAnswer);
+const view = createSchemaView(answer.data as unknown as SchemaResponse);
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
 describe('schema model', () => {

@@ -94,7 +94,7 @@ export interface SchemaType {
   readonly enumValues: readonly { readonly name: string; readonly description: string | null }[] | null;
 }
 
-export interface SchemaAnswer {
+export interface SchemaResponse {
   readonly __schema: {
     readonly queryType: { readonly name: string };
     readonly mutationType: { readonly name: string } | null;
@@ -109,7 +109,7 @@ export interface SchemaView {
   readonly types: readonly SchemaType[];
 }
 
-export function createSchemaView({ __schema }: SchemaAnswer): SchemaView {
+export function createSchemaView({ __schema }: SchemaResponse): SchemaView {
   const { queryType, mutationType, subscriptionType, types } = __schema;
   const roots = [
     ['Queries', queryType],
@@ -130,18 +130,18 @@ export function createSchemaView({ __schema }: SchemaAnswer): SchemaView {
 
 /** Keeps the types and operations whose name, or the name of a field, argument or value, contains the text. */
 export function searchSchema(view: SchemaView, text: string): SchemaView {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return view;
-  const holds = (name: string) => name.toLowerCase().includes(wanted);
+  const searchText = text.trim().toLowerCase();
+  if (searchText === '') return view;
+  const matches = (name: string) => name.toLowerCase().includes(searchText);
   return {
     operations: view.operations.map(({ label, fields }) => ({
       label,
-      fields: fields.filter(({ name, args }) => holds(name) || args.some((arg) => holds(arg.name))),
+      fields: fields.filter(({ name, args }) => matches(name) || args.some((arg) => matches(arg.name))),
     })),
     types: view.types.filter(
       ({ name, fields, inputFields, enumValues }) =>
-        holds(name) ||
-        [fields, inputFields, enumValues].some((parts) => parts?.some((part) => holds(part.name))),
+        matches(name) ||
+        [fields, inputFields, enumValues].some((parts) => parts?.some((part) => matches(part.name))),
     ),
   };
 }

@@ -11,7 +11,7 @@ import {
   splitType,
   schemaDocument,
   createSchemaView,
-  type SchemaAnswer,
+  type SchemaResponse,
   type SchemaField,
   type SchemaInput,
   type SchemaType,
@@ -20,17 +20,17 @@ import {
 
 /** `open` is the name of the type in the address. */
 export function SchemaReference({ open }: { open: string | undefined }) {
-  const schema = useGraph<SchemaAnswer>(['schema'], schemaDocument, {}, { staleTime: Infinity });
+  const schema = useGraph<SchemaResponse>(['schema'], schemaDocument, {}, { staleTime: Infinity });
   return (
     <QueryResult query={schema}>
       {(answer) =>
-        open === undefined ? <Overview answer={answer} /> : <OneType answer={answer} name={open} />
+        open === undefined ? <Overview answer={answer} /> : <TypeDetails answer={answer} name={open} />
       }
     </QueryResult>
   );
 }
 
-function Overview({ answer }: { answer: SchemaAnswer }) {
+function Overview({ answer }: { answer: SchemaResponse }) {
   const text = useLocation().query.get('text') ?? '';
   const view = useMemo(() => createSchemaView(answer), [answer]);
   const { operations, types } = useMemo(() => searchSchema(view, text), [view, text]);
@@ -80,7 +80,7 @@ const kinds: Readonly<Record<string, string>> = {
   UNION: 'Union',
 };
 
-function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
+function TypeDetails({ answer, name }: { answer: SchemaResponse; name: string }) {
   const type = answer.__schema.types.find((one) => one.name === name);
   return (
     <>
@@ -100,7 +100,7 @@ function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
               <InlineMarkdown>{type.description}</InlineMarkdown>
             </p>
           )}
-          <Parts of={type} />
+          <TypeMembers of={type} />
         </section>
       ) : (
         <Empty icon="search" title={`There is no type “${name}”`} />
@@ -109,7 +109,7 @@ function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
   );
 }
 
-function Parts({ of: { fields, inputFields, enumValues } }: { of: SchemaType }) {
+function TypeMembers({ of: { fields, inputFields, enumValues } }: { of: SchemaType }) {
   if (fields) return <Fields of={fields} />;
   if (inputFields) return <Inputs of={inputFields} />;
   return (

@@ -42,7 +42,7 @@ export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme
 
   return (
     <>
-      <Bar exampleIds={exampleIds} />
+      <Toolbar exampleIds={exampleIds} />
       <ExplorerTabs />
       <div className="explorer-body">
         <div
@@ -52,8 +52,8 @@ export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme
           aria-labelledby={getTabId(activeTabIndex)}
         >
           {hasEditor ? (
-            <Split name="explorer-answer" label="Width of the query">
-              <Split name="explorer-variables" label="Height of the query" isVertical initial={68}>
+            <SplitPanes name="explorer-answer" label="Width of the query">
+              <SplitPanes name="explorer-variables" label="Height of the query" isVertical initial={68}>
                 <section className="explorer-part" aria-label="Query">
                   <QueryEditor />
                 </section>
@@ -61,10 +61,10 @@ export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme
                   <h2 className="explorer-part-title">Variables</h2>
                   <VariableEditor />
                 </section>
-              </Split>
+              </SplitPanes>
               <div className="explorer-part explorer-answer">
                 <h2 className="explorer-part-title">
-                  Response <Running />
+                  Response <RunStatus />
                 </h2>
                 {fetchError && (
                   <p className="problem" role="alert">
@@ -73,18 +73,18 @@ export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme
                 )}
                 <ResponseEditor />
               </div>
-            </Split>
+            </SplitPanes>
           ) : (
             <Loading lines={8} label="Loading the editor" />
           )}
         </div>
-        <Side />
+        <SidePanel />
       </div>
     </>
   );
 }
 
-function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
+function Toolbar({ exampleIds }: { exampleIds: ExampleIds }) {
   const actions = useGraphiQLActions();
   const { isFetching, isFollowing, visiblePlugin, queryEditor, variableEditor } = useGraphiQL((state) => ({
     isFetching: state.isFetching,
@@ -94,14 +94,14 @@ function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
     variableEditor: state.variableEditor,
   }));
   const isRunning = isFetching || isFollowing;
-  const open = (example: Example) => {
+  const openExample = (example: Example) => {
     const { query, variables } = formatExample(example, exampleIds);
     if (queryEditor?.getValue().trim()) actions.addTab();
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
     queryEditor?.focus();
   };
-  const toggle = (plugin: typeof DOC_EXPLORER_PLUGIN) =>
+  const togglePlugin = (plugin: typeof DOC_EXPLORER_PLUGIN) =>
     actions.setVisiblePlugin(visiblePlugin === plugin ? null : plugin);
 
   return (
@@ -113,7 +113,7 @@ function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
       >
         {isRunning ? 'Stop' : 'Run'}
       </Button>
-      <ExampleMenu onChoose={open} />
+      <ExampleMenu onChoose={openExample} />
       <IconButton label="Format the query" icon="list" onPress={() => void actions.prettifyEditors()} />
       <CopyQuery />
       <span className="grow" />
@@ -121,7 +121,7 @@ function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
         tone="quiet"
         icon="clock"
         aria-pressed={visiblePlugin === queryHistory}
-        onPress={() => toggle(queryHistory)}
+        onPress={() => togglePlugin(queryHistory)}
       >
         History
       </Button>
@@ -129,7 +129,7 @@ function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
         tone="quiet"
         icon="book"
         aria-pressed={visiblePlugin === DOC_EXPLORER_PLUGIN}
-        onPress={() => toggle(DOC_EXPLORER_PLUGIN)}
+        onPress={() => togglePlugin(DOC_EXPLORER_PLUGIN)}
       >
         Schema
       </Button>
@@ -157,7 +157,7 @@ function createCall(query: string, variables: string): Call {
   return { action: { label: 'Query', document }, variables: redacted };
 }
 
-function Running() {
+function RunStatus() {
   const { isFetching, isFollowing } = useGraphiQL((state) => ({
     isFetching: state.isFetching,
     isFollowing: state.subscription !== null,
@@ -179,7 +179,7 @@ function Running() {
 }
 
 /** The side panel: the schema's documentation or the history. */
-function Side() {
+function SidePanel() {
   const plugin = useGraphiQL((state) => state.visiblePlugin);
   if (!plugin) return null;
   const Content = plugin.content;
@@ -218,7 +218,7 @@ function useEditorOptions(): void {
   }, [queryEditor, variableEditor, responseEditor]);
 }
 
-interface SplitProps {
+interface SplitPanesProps {
   /** The name under which the separator's position is stored. */
   readonly name: string;
   readonly label: string;
@@ -229,23 +229,23 @@ interface SplitProps {
   readonly children: readonly [ReactNode, ReactNode];
 }
 
-function Split({ name, label, isVertical = false, initial = 50, children }: SplitProps) {
-  const share = useDividerPosition(name, { min: 15, max: 85, initial });
+function SplitPanes({ name, label, isVertical = false, initial = 50, children }: SplitPanesProps) {
+  const position = useDividerPosition(name, { min: 15, max: 85, initial });
   const [first, second] = Children.toArray(children);
   return (
     <div className={`split ${isVertical ? 'vertical' : 'horizontal'}`}>
-      <div className="split-first" style={{ flexGrow: share.value }}>
+      <div className="split-first" style={{ flexGrow: position.value }}>
         {first}
       </div>
       <Divider
         className="split-bar"
-        position={share}
+        position={position}
         unit="%"
         step={5}
         label={label}
         isHorizontal={isVertical}
       />
-      <div className="split-second" style={{ flexGrow: 100 - share.value }}>
+      <div className="split-second" style={{ flexGrow: 100 - position.value }}>
         {second}
       </div>
     </div>
@@ -254,7 +254,7 @@ function Split({ name, label, isVertical = false, initial = 50, children }: Spli
 
 function ExampleMenu({ onChoose }: { onChoose: (example: Example) => void }) {
   const { isAdministrator } = useViewer();
-  const offered = examples.filter(({ forAdministrators }) => isAdministrator || !forAdministrators);
+  const availableExamples = examples.filter(({ forAdministrators }) => isAdministrator || !forAdministrators);
   return (
     <MenuTrigger>
       <AriaButton className="button">
@@ -266,17 +266,17 @@ function ExampleMenu({ onChoose }: { onChoose: (example: Example) => void }) {
         <Menu
           className="menu"
           onAction={(id) => {
-            const chosen = offered.find((example) => example.id === id);
-            if (chosen) onChoose(chosen);
+            const chosenExample = availableExamples.find((example) => example.id === id);
+            if (chosenExample) onChoose(chosenExample);
           }}
         >
           {exampleGroups.map((group) => {
-            const ofGroup = offered.filter((example) => example.group === group);
-            if (ofGroup.length === 0) return null;
+            const groupExamples = availableExamples.filter((example) => example.group === group);
+            if (groupExamples.length === 0) return null;
             return (
               <MenuSection key={group}>
                 <Header className="menu-header">{group}</Header>
-                {ofGroup.map(({ id, label }) => (
+                {groupExamples.map(({ id, label }) => (
                   <MenuItem key={id} id={id} className="menu-item">
                     {label}
                   </MenuItem>

@@ -18,8 +18,8 @@ export interface Subject {
 }
 
 /** Returns whether a setting differs from its default. A secret that is set counts as different, because the server never sends its value. */
-export function isDifferent({ isSecret, source, value, default: usual }: Setting): boolean {
-  return isSecret ? source !== 'DEFAULT' : value !== usual;
+export function isDifferent({ isSecret, source, value, default: defaultValue }: Setting): boolean {
+  return isSecret ? source !== 'DEFAULT' : value !== defaultValue;
 }
 
 /** Keeps the server's order. Every word of the text must occur in a setting. */
@@ -32,8 +32,8 @@ export function groupSettings(
   for (const setting of settings) {
     if (isOnlyDifferent && !isDifferent(setting)) continue;
     const { name, subject, description, value, givenBy } = setting;
-    const held = [name, subject, description, value, givenBy].join(' ').toLowerCase();
-    if (!words.every((word) => held.includes(word))) continue;
+    const searchableText = [name, subject, description, value, givenBy].join(' ').toLowerCase();
+    if (!words.every((word) => searchableText.includes(word))) continue;
     const others = subjects.get(subject);
     if (others) others.push(setting);
     else subjects.set(subject, [setting]);

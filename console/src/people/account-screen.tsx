@@ -15,7 +15,7 @@ import { TextField } from '../ui/fields.tsx';
 import { QueryResult } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { isLongEnough, shortestPassword } from './password-field.tsx';
-import { peopleStale } from './people-data.tsx';
+import { peopleQueries } from './people-data.tsx';
 import { formatRevoked, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 import { useOwnSessions } from './sessions/sessions.ts';
@@ -135,31 +135,31 @@ const passwordCall = {
 
 /** The state of the form, and its submission. */
 function usePasswordForm() {
-  const [old, setOld] = useState('');
-  const [password, setPassword] = useState('');
-  const [again, setAgain] = useState('');
+  const [oldPassword, setOldPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const [repeatedPassword, setRepeatedPassword] = useState('');
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const [isTried, setTried] = useState(false);
+  const [isSubmitted, setSubmitted] = useState(false);
 
-  const isTooShort = !isLongEnough(password);
-  const differs = again !== password;
+  const isTooShort = !isLongEnough(newPassword);
+  const isMismatch = repeatedPassword !== newPassword;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    setTried(true);
+    setSubmitted(true);
     setProblem(null);
-    if (isPending || old === '' || isTooShort || differs) return;
+    if (isPending || oldPassword === '' || isTooShort || isMismatch) return;
     setPending(true);
     try {
       await perform({
         action: changePassword,
-        variables: { input: { oldPassword: old, newPassword: password } },
+        variables: { input: { oldPassword, newPassword } },
         doneText: ({ changePassword: { endedSessions } }) =>
           `Your password was changed. ${formatRevoked(endedSessions)}`,
-        staleQueries: peopleStale,
+        staleQueries: peopleQueries,
       });
-      for (const empty of [setOld, setPassword, setAgain]) empty('');
-      setTried(false);
+      for (const setField of [setOldPassword, setNewPassword, setRepeatedPassword]) setField('');
+      setSubmitted(false);
     } catch (error) {
       const { code, text } = describeProblem(error);
       setProblem(code === 'FORBIDDEN' ? 'The old password is wrong.' : text);
@@ -168,17 +168,17 @@ function usePasswordForm() {
     }
   };
   return {
-    old,
-    setOld,
-    password,
-    setPassword,
-    again,
-    setAgain,
+    oldPassword,
+    setOldPassword,
+    newPassword,
+    setNewPassword,
+    repeatedPassword,
+    setRepeatedPassword,
     isPending,
     problem,
-    isTried,
+    isSubmitted,
     isTooShort,
-    differs,
+    isMismatch,
     submit,
   };
 }
@@ -195,28 +195,28 @@ function ChangePassword() {
           label="Old password"
           type="password"
           autoComplete="current-password"
-          value={form.old}
-          onChange={form.setOld}
-          error={form.isTried && form.old === '' ? 'Enter your old password.' : undefined}
+          value={form.oldPassword}
+          onChange={form.setOldPassword}
+          error={form.isSubmitted && form.oldPassword === '' ? 'Enter your old password.' : undefined}
         />
         <TextField
           label="New password"
           type="password"
           autoComplete="new-password"
-          value={form.password}
-          onChange={form.setPassword}
+          value={form.newPassword}
+          onChange={form.setNewPassword}
           help={`At least ${shortestPassword} characters. Common passwords are not allowed.`}
           error={
-            form.isTried && form.isTooShort ? `Enter at least ${shortestPassword} characters.` : undefined
+            form.isSubmitted && form.isTooShort ? `Enter at least ${shortestPassword} characters.` : undefined
           }
         />
         <TextField
           label="New password again"
           type="password"
           autoComplete="new-password"
-          value={form.again}
-          onChange={form.setAgain}
-          error={form.isTried && form.differs ? 'The passwords do not match.' : undefined}
+          value={form.repeatedPassword}
+          onChange={form.setRepeatedPassword}
+          error={form.isSubmitted && form.isMismatch ? 'The passwords do not match.' : undefined}
         />
         {form.problem !== null && (
           <p className="problem" role="alert">

@@ -133,7 +133,7 @@ function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
   );
 }
 
-interface GrantsAnswer {
+interface GrantsResponse {
   readonly holder: { readonly grants: Omit<Page<GrantRow>, 'totalCount'> } | null;
 }
 
@@ -173,15 +173,15 @@ const groupGrantsDocument =
     }
   ` + grantFields;
 
-function aboutGrants({ userId, groupId }: Grantee): GraphQueryKey {
+function grantsKey({ userId, groupId }: Grantee): GraphQueryKey {
   return ['people', 'grants', userId ?? groupId];
 }
 
 function useGrantsTo(grantee: Grantee) {
   const { userId, groupId } = grantee;
   const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
-  return useAllPages<GrantsAnswer, GrantRow>(
-    aboutGrants(grantee),
+  return useAllPages<GrantsResponse, GrantRow>(
+    grantsKey(grantee),
     document,
     { id: userId ?? groupId },
     ({ holder }) => holder && holder.grants,
@@ -240,5 +240,5 @@ async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promi
 }
 
 function updateRows(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
-  return () => updateQueryOptimistically<readonly GrantRow[]>(aboutGrants(grantee), change);
+  return () => updateQueryOptimistically<readonly GrantRow[]>(grantsKey(grantee), change);
 }

@@ -6,10 +6,10 @@ import type { GroupName } from '../graph/user-groups.ts';
 import { useJournalTail } from '../graph/use-journal-tail.ts';
 import { useViewer } from '../session/session.tsx';
 
-const aboutPeople: GraphQueryKey = ['people'];
+const peopleKey: GraphQueryKey = ['people'];
 
 /** The queries to refetch after a change of a user or a group. */
-export const peopleStale: readonly GraphQueryKey[] = [aboutPeople];
+export const peopleQueries: readonly GraphQueryKey[] = [peopleKey];
 
 const peopleKinds = [
   'CREATE_USER',
@@ -28,7 +28,7 @@ const peopleKinds = [
 /** Refetches users and groups when another user changes them. */
 export function usePeopleUpdates(): void {
   const { isAdministrator } = useViewer();
-  useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: aboutPeople });
+  useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: peopleKey });
 }
 
 /** The key of a row in a table. */
@@ -66,7 +66,7 @@ export const userFields = /* GraphQL */ `
   }
 `;
 
-export interface UserAnswer {
+export interface UserResponse {
   readonly user: UserSummary | null;
 }
 
@@ -79,7 +79,7 @@ export const userDocument =
     }
   ` + userFields;
 
-export function aboutUser(id: string): GraphQueryKey {
+export function userKey(id: string): GraphQueryKey {
   return ['people', 'user', id];
 }
 
@@ -87,7 +87,7 @@ export interface GroupFacts extends GroupName {
   readonly createdAt: string;
 }
 
-export interface GroupAnswer {
+export interface GroupResponse {
   readonly group: GroupFacts | null;
 }
 
@@ -101,7 +101,7 @@ export const groupDocument = /* GraphQL */ `
   }
 `;
 
-export function aboutGroup(id: string): GraphQueryKey {
+export function groupKey(id: string): GraphQueryKey {
   return ['people', 'group', id];
 }
 

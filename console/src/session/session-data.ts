@@ -5,8 +5,8 @@ interface UserData {
   readonly listUnsaved: () => readonly string[];
 }
 
-const registered = new Set<UserData>();
-let signOuts = 0;
+const registrations = new Set<UserData>();
+let signOutCount = 0;
 
 /**
  * `clear` is called when the user signs out, or when another user signs in. `unsaved` names the data that would be lost.
@@ -14,32 +14,32 @@ let signOuts = 0;
  */
 export function onSignOut(clear: () => void, unsaved: () => readonly string[] = () => []): () => void {
   const data = { clear, listUnsaved: unsaved };
-  registered.add(data);
-  return () => registered.delete(data);
+  registrations.add(data);
+  return () => registrations.delete(data);
 }
 
 export function listUnsaved(): readonly string[] {
-  return [...registered].flatMap((data) => data.listUnsaved());
+  return [...registrations].flatMap((data) => data.listUnsaved());
 }
 
 /** Changes whenever a user has signed out or has been replaced. */
-export function countSignOuts(): number {
-  return signOuts;
+export function getSignOutCount(): number {
+  return signOutCount;
 }
 
 /** Settles like `work`, unless the user has signed out in the meantime. Then it never settles. */
 export function whileSignedIn<Value>(work: Promise<Value>): Promise<Value> {
-  const before = signOuts;
+  const before = signOutCount;
   return new Promise((resolve, reject) => {
     const ifSignedIn =
       <Outcome>(settle: (outcome: Outcome) => void) =>
       (outcome: Outcome) =>
-        signOuts === before && settle(outcome);
+        signOutCount === before && settle(outcome);
     work.then(ifSignedIn(resolve), ifSignedIn(reject));
   });
 }
 
 export function clearUserData(): void {
-  signOuts++;
-  for (const { clear } of [...registered]) clear();
+  signOutCount++;
+  for (const { clear } of [...registrations]) clear();
 }

@@ -4,7 +4,7 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
 import { currentView, leaveEndedView, leaveView } from './view-as.ts';
-import { countSignOuts, clearUserData, listUnsaved } from './session-data.ts';
+import { getSignOutCount, clearUserData, listUnsaved } from './session-data.ts';
 
 interface Viewer {
   readonly id: string;
@@ -161,7 +161,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       async signOut() {
         if (isSigningOut.current) return;
         isSigningOut.current = true;
-        const before = countSignOuts();
+        const before = getSignOutCount();
         try {
           await client.logout();
         } catch {
@@ -169,7 +169,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         } finally {
           isSigningOut.current = false;
           // Usually the "logout" event has called `leave` already, and another user may be signed in.
-          if (countSignOuts() === before) leave();
+          if (getSignOutCount() === before) leave();
         }
       },
       retry() {

@@ -44,10 +44,13 @@ const sections: readonly { readonly name: string; readonly keys: readonly Shortc
 ];
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {
-  const [offered] = useState(() =>
+  const [pageShortcuts] = useState(() =>
     listCommands().flatMap(({ keys, label }): Shortcut[] => (keys === undefined ? [] : [[keys, label]])),
   );
-  const allSections = [...sections, ...(offered.length > 0 ? [{ name: 'On this page', keys: offered }] : [])];
+  const allSections = [
+    ...sections,
+    ...(pageShortcuts.length > 0 ? [{ name: 'On this page', keys: pageShortcuts }] : []),
+  ];
   return (
     <Dialog title="Keyboard shortcuts" size="wide" onClose={onClose}>
       {/* Focusable, because arrow keys scroll it. */}

@@ -3,7 +3,7 @@
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { runCommandWhenOffered, listCommands } from '../actions/palette-commands.ts';
-import { lastUndoable, toasts, undoLast } from '../actions/toasts.ts';
+import { latestUndoable, toasts, undoLast } from '../actions/toasts.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { screens } from '../screens.tsx';
@@ -138,7 +138,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
       keywords: 'go to open folders',
       run: () => navigate(`/folders/${kind}`),
     }));
-    const hasUndo = lastUndoable() !== undefined;
+    const hasUndo = latestUndoable() !== undefined;
     return [
       ...offered,
       ...goTo,

@@ -44,18 +44,26 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
   useSyncExternalStore(marks.subscribe, marks.version);
   useSyncExternalStore(store.subscribe, store.version);
 
-  const enter = () => pane.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
-  useFocusAfterSignIn(enter);
-  const rename = useRename(store, enter);
+  const focusTree = () => pane.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
+  useFocusAfterSignIn(focusTree);
+  const rename = useRename(store, focusTree);
   const openId = currentId ?? store.root?.id ?? null;
-  const actions = useTreeActions({ tree, currentId: openId, rename: rename.begin, showMenu, enter });
+  const actions = useTreeActions({
+    tree,
+    currentId: openId,
+    rename: rename.begin,
+    showMenu,
+    enter: focusTree,
+  });
   const { drag, onPointerDown } = useDrag(tree, (folders, target) => void actions.move(folders, target));
-  const moving = new Set([...actions.cut, ...actions.dropped, ...(drag?.folders ?? [])].map(({ id }) => id));
+  const faintIds = new Set(
+    [...actions.cutFolders, ...actions.movingFolders, ...(drag?.folders ?? [])].map(({ id }) => id),
+  );
   useFindShortcut(field);
 
   const { root } = store;
   const current = (currentId === null ? !isListOpen && root : store.folder(currentId)) || null;
-  const displayed = useIsNarrow() && currentId === null ? null : current;
+  const displayedFolder = useIsNarrow() && currentId === null ? null : current;
   return (
     <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
       <FolderSearch
@@ -64,17 +72,17 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
         aside={<NewFolderButton parent={current} onCreate={actions.create} />}
         onPick={(folder) => {
           openFolder(folder);
-          enter();
+          focusTree();
         }}
-        onLeave={enter}
+        onLeave={focusTree}
       >
         <TreeLoadState tree={tree}>
           <TreeView
             tree={tree}
             label="Folders"
-            currentId={displayed?.id ?? null}
+            currentId={displayedFolder?.id ?? null}
             isMultiple
-            isFaint={({ id }) => moving.has(id)}
+            isFaint={({ id }) => faintIds.has(id)}
             markOf={marks.markOf}
             edit={rename.edit}
             dropTargetId={drag?.target?.id ?? null}
@@ -86,7 +94,7 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
           {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
-      {!isListOpen && <TreeSelection currentId={openId} actions={actions} onLeave={enter} />}
+      {!isListOpen && <TreeSelection currentId={openId} actions={actions} onLeave={focusTree} />}
       <p className="visually-hidden" role="status">
         {marks.announcement}
       </p>
@@ -132,7 +140,7 @@ function TreeSelection({ currentId, actions, onLeave }: TreeSelectionProps) {
   useSyncExternalStore(focus.subscribe, focus.version);
   const folders = focus.selectedFolders;
   const [first] = folders;
-  if (!first || !focus.hasSelectionBeside(currentId)) return null;
+  if (!first || !focus.hasOtherSelection(currentId)) return null;
   const mayRemove = folders.every((folder) => rightsOf(store, folder).remove);
   const clear = () => {
     focus.select(null);

@@ -89,8 +89,8 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
       }
       if (closesWhenDone) onClose();
     } catch (error) {
-      const described = describeProblem(error);
-      setProblem({ ...described, isInField: focusField(form, described) });
+      const newProblem = describeProblem(error);
+      setProblem({ ...newProblem, isInField: focusField(form, newProblem) });
     } finally {
       setPending(false);
     }
@@ -148,22 +148,22 @@ interface DialogButtonsProps {
 /** In a dialog without input fields, the button that changes nothing gets the focus. */
 function DialogButtons(props: DialogButtonsProps) {
   const { verb, isDanger, isReady, isPending, isCancellable, onClose } = props;
-  const harmless = useRef<HTMLButtonElement>(null);
+  const safeButton = useRef<HTMLButtonElement>(null);
   // Runs before the effect of the dialog, which would otherwise focus the dialog element.
   useEffect(() => {
-    if (!harmless.current?.form?.querySelector('input, textarea')) harmless.current?.focus();
+    if (!safeButton.current?.form?.querySelector('input, textarea')) safeButton.current?.focus();
   }, []);
   return (
     <>
       <Button
-        ref={isDanger ? harmless : undefined}
+        ref={isDanger ? safeButton : undefined}
         isDisabled={isPending && !isCancellable}
         onPress={onClose}
       >
         Cancel
       </Button>
       <Button
-        ref={isDanger ? undefined : harmless}
+        ref={isDanger ? undefined : safeButton}
         type="submit"
         tone={isDanger ? 'danger' : 'primary'}
         isPending={isPending}
@@ -249,18 +249,18 @@ export function BulkDialog<Item, Variables extends object, Result>(
   const { items, nameOf, action, verb, onDone, onClose, children, ...others } = props;
   const [outcome, setOutcome] = useState<BulkOutcome<Item>>();
   const [progress, setProgress] = useState<{ readonly done: number; readonly stop: () => void }>();
-  const remaining = outcome ? [...outcome.failures.map(({ item }) => item), ...outcome.untried] : items;
+  const remaining = outcome ? [...outcome.failures.map(({ item }) => item), ...outcome.untriedItems] : items;
   const run = async () => {
-    const stopping = new AbortController();
-    const showProgress = (done: number) => setProgress({ done, stop: () => stopping.abort() });
+    const controller = new AbortController();
+    const showProgress = (done: number) => setProgress({ done, stop: () => controller.abort() });
     showProgress(0);
     const result = await performEach(remaining, action, {
       onProgress: showProgress,
-      signal: stopping.signal,
+      signal: controller.signal,
     });
     setProgress(undefined);
     setOutcome(result);
-    if (result.failures.length + result.untried.length > 0) return;
+    if (result.failures.length + result.untriedItems.length > 0) return;
     onDone?.();
     onClose();
   };
@@ -294,14 +294,14 @@ interface OutcomeProps<Item> {
   readonly nameOf: (item: Item) => string;
 }
 
-function Outcome<Item>({ outcome: { failures, untried }, total, nameOf }: OutcomeProps<Item>) {
-  const done = total - failures.length - untried.length;
+function Outcome<Item>({ outcome: { failures, untriedItems }, total, nameOf }: OutcomeProps<Item>) {
+  const done = total - failures.length - untriedItems.length;
   return (
     <>
       <div className="problem" role="alert">
         <p>
           {done.toLocaleString('en')} of {total.toLocaleString('en')} done.
-          {untried.length > 0 && ` ${untried.length.toLocaleString('en')} not tried.`}
+          {untriedItems.length > 0 && ` ${untriedItems.length.toLocaleString('en')} not tried.`}
         </p>
       </div>
       {failures.length > 0 && (

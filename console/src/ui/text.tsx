@@ -11,14 +11,14 @@ const joiningScripts = [
   ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
   ...['Sinhala', 'Khmer', 'Myanmar', 'Tibetan', 'Meetei_Mayek', 'Chakma', 'Balinese', 'Javanese'],
 ];
-const joining = `[${joiningScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
-const emoji = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
+const joiningPattern = `[${joiningScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
+const emojiPattern = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
 
 /** Invisible characters at the places where scripts and emoji need them (after UAX #31 and UTS #51). */
-const needed = [
+const neededPattern = [
   // Between letters, or a joiner at the end of a word, which displays another form of the letter.
-  String.raw`(?<=${joining}\p{M}*)(?:\u200C(?=${joining})|\u200D)`,
-  String.raw`(?<=${emoji})\u200D(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=${joiningPattern}\p{M}*)(?:\u200C(?=${joiningPattern})|\u200D)`,
+  String.raw`(?<=${emojiPattern})\u200D(?=\p{Extended_Pictographic})`,
   // The emoji or text form of a character, and keycaps.
   String.raw`(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F]`,
   String.raw`(?<=[0-9#*])\uFE0F(?=\u20E3)`,
@@ -30,9 +30,9 @@ const needed = [
   String.raw`(?<=\p{Script=Mongolian})[\u180B-\u180F]`,
   String.raw`(?<=[\u1100-\u11FF])[\u115F\u1160]|[\u115F\u1160](?=[\u1100-\u11FF])`,
 ].join('|');
-const invisible = String.raw`[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\uFFF9-\uFFFB]`;
-const hidden = new RegExp(`(?!${needed})(${invisible})`, 'gu');
-const hasInvisible = new RegExp(invisible, 'u');
+const invisiblePattern = String.raw`[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\uFFF9-\uFFFB]`;
+const hiddenPattern = new RegExp(`(?!${neededPattern})(${invisiblePattern})`, 'gu');
+const hasInvisible = new RegExp(invisiblePattern, 'u');
 
 /** Short and full names, as Unicode has them. */
 const characterNames = new Map([
@@ -69,7 +69,7 @@ function describeCharacter(character: string): { readonly label: string; readonl
 export function Name({ children: text }: { children: string }): ReactNode {
   if (!hasInvisible.test(text)) return text;
   // The odd pieces are the separators: the hidden characters.
-  return text.split(hidden).map((piece, index) => {
+  return text.split(hiddenPattern).map((piece, index) => {
     if (index % 2 === 0) return piece;
     const { label, description } = describeCharacter(piece);
     return (
@@ -83,7 +83,7 @@ export function Name({ children: text }: { children: string }): ReactNode {
 /** For attributes, which cannot contain markers: “a[zero width space (U+200B)]b”. */
 export function formatName(text: string): string {
   if (!hasInvisible.test(text)) return text;
-  return text.replace(hidden, (character) => `[${describeCharacter(character).description}]`);
+  return text.replace(hiddenPattern, (character) => `[${describeCharacter(character).description}]`);
 }
 
 /** A text of the server with inline Markdown: code in backticks, and links. Links to pages of the repository are plain text. */

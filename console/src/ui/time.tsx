@@ -4,11 +4,11 @@ import { useEffect, useState } from 'react';
 
 /** The language of the console is English. The region gives dates that are not ambiguous, and hours from 0 to 23. */
 export const locale = 'en-GB';
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-const month = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
-const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
+const clockFormat = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, below: number])[] = [
   ['second', 1, 60],
@@ -19,27 +19,29 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
 
 /** For example "14:02". */
 export function formatClock(at: string): string {
-  return clock.format(Date.parse(at));
+  return clockFormat.format(Date.parse(at));
 }
 
 /** For example "Nov", for 11. */
 export function formatMonth(number: number): string {
-  return month.format(Date.UTC(2000, number - 1));
+  return monthFormat.format(Date.UTC(2000, number - 1));
 }
 
 /** For example "15 Nov 2026, 14:02:31". */
 export function formatExact(at: string): string {
-  return exact.format(Date.parse(at));
+  return exactFormat.format(Date.parse(at));
 }
 
 /** For example "3 minutes ago". A time that is more than a week away is formatted as a date. */
 function formatRelativeTime(at: string, now: number, isDeadline: boolean): string {
   const difference = (Date.parse(at) - now) / 1000;
   const seconds = isDeadline ? difference : Math.min(0, difference);
-  const away = Math.abs(seconds);
-  if (away < 5) return 'just now';
-  const step = steps.find(([, , below]) => away < below);
-  return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : day.format(Date.parse(at));
+  const distance = Math.abs(seconds);
+  if (distance < 5) return 'just now';
+  const step = steps.find(([, , below]) => distance < below);
+  return step
+    ? relativeFormat.format(Math.trunc(seconds / step[1]), step[0])
+    : dayFormat.format(Date.parse(at));
 }
 
 /** The current time, updated at an interval. */

@@ -39,23 +39,23 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
         </p>
       )}
       <QueryResult query={grants}>
-        {(unsorted) => {
-          const all = sortGrants(unsorted);
-          const ownGrants = all.filter((grant) => grant.folder.id === id);
-          const inherited = all.filter((grant) => grant.folder.id !== id);
+        {(unsortedGrants) => {
+          const allGrants = sortGrants(unsortedGrants);
+          const ownGrants = allGrants.filter((grant) => grant.folder.id === id);
+          const inheritedGrants = allGrants.filter((grant) => grant.folder.id !== id);
           return (
             <>
-              {all.length > searchThreshold && (
+              {allGrants.length > searchThreshold && (
                 <p className="hint">
                   <a href="#access-why">Access of a user</a> is explained below the lists.
                 </p>
               )}
               <OwnGrants folder={folder} grants={ownGrants} />
-              {(inherited.length > 0 || ancestors.length > 0) && (
-                <InheritedGrants folderId={id} grants={inherited} />
+              {(inheritedGrants.length > 0 || ancestors.length > 0) && (
+                <InheritedGrants folderId={id} grants={inheritedGrants} />
               )}
-              <ExplainAccess folder={folder} grants={all} />
-              {manages && <WhoHasAccess folder={folder} grants={all} />}
+              <ExplainAccess folder={folder} grants={allGrants} />
+              {manages && <WhoHasAccess folder={folder} grants={allGrants} />}
             </>
           );
         }}
@@ -73,9 +73,9 @@ function OwnGrants({ folder, grants }: { folder: CurrentFolder; grants: readonly
         id="access-here"
         title="Granted here"
         grants={grants}
-        mayChange={manages}
+        canChange={manages}
         folderId={folder.id}
-        none={
+        emptyText={
           manages
             ? 'There are no grants on this folder. Inherited access applies.'
             : 'There are no grants to you on this folder.'
@@ -100,9 +100,9 @@ function InheritedGrants({ folderId, grants }: { folderId: string; grants: reado
       id="access-inherited"
       title="Inherited"
       grants={grants}
-      mayChange={false}
+      canChange={false}
       folderId={folderId}
-      none={
+      emptyText={
         isAdministrator
           ? 'There are no grants on the folders above.'
           : 'There are no grants on the folders above that you can see. On folders that you do not manage, you see only the grants to you and your groups.'
@@ -130,13 +130,13 @@ const explanations: Readonly<Record<AccessLevel, string>> = {
 function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
   const [person, setPerson] = useState<PickedPerson | null>(null);
   const [level, setLevel] = useState<AccessLevel>('READ');
-  const before = person ? grants.find((grant) => isGrantTo(grant, person)) : undefined;
+  const existingGrant = person ? grants.find((grant) => isGrantTo(grant, person)) : undefined;
   return (
     <ActionDialog
       title={`Grant access to “${folder.name}”`}
       verb="Grant access"
       call={person ? createGrantCall(folder.id, person, level) : undefined}
-      isReady={person !== null && before?.level !== level}
+      isReady={person !== null && existingGrant?.level !== level}
       onSubmit={async () => {
         if (person) await grantLevel(folder.id, person, level);
       }}
@@ -151,10 +151,10 @@ function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
       />
       <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
       <p className="hint">{explanations[level]}</p>
-      {before && (
+      {existingGrant && (
         <p className="hint" role="status">
-          {person?.name} already has {formatLevel(before.level)} here
-          {before.level === level ? '.' : '; the new level replaces it.'}
+          {person?.name} already has {formatLevel(existingGrant.level)} here
+          {existingGrant.level === level ? '.' : '; the new level replaces it.'}
         </p>
       )}
     </ActionDialog>

@@ -52,7 +52,7 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const { query } = useLocation();
   const chosenId = manages ? query.get('person') : viewer.id;
   const user = useExplanation(folder, chosenId).data?.explainAccess.user;
-  const picked: PickedPerson | null =
+  const pickedPerson: PickedPerson | null =
     user && user.id === chosenId ? { kind: 'user', id: user.id, name: user.username } : null;
   return (
     <section className="access-part" aria-labelledby="access-why">
@@ -62,7 +62,7 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
           <PersonPicker
             label="Explain the access of"
             kinds="users"
-            value={picked}
+            value={pickedPerson}
             onChange={(person) => setQuery({ person: person?.id ?? null })}
             placeholder="A user name"
           />

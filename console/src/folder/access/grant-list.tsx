@@ -22,25 +22,27 @@ interface GrantSectionProps {
   readonly id: string;
   readonly title: string;
   readonly grants: readonly Grant[];
-  readonly mayChange: boolean;
+  readonly canChange: boolean;
   readonly folderId: string;
   /** The text for an empty list. */
-  readonly none: string;
+  readonly emptyText: string;
   /** A text below the list. */
   readonly note?: string;
   readonly action?: ReactNode;
 }
 
 export function GrantSection(props: GrantSectionProps) {
-  const { id, title, grants, mayChange, folderId, none, note, action } = props;
+  const { id, title, grants, canChange, folderId, emptyText, note, action } = props;
   const [text, setText] = useState('');
   const isLong = grants.length > searchThreshold;
-  const found = isLong ? filterByName(grants, text) : grants;
+  const matchingGrants = isLong ? filterByName(grants, text) : grants;
   return (
     <section className="access-part" aria-labelledby={id}>
       <div className="card-header">
         <h2 id={id}>{title}</h2>
-        {grants.length > 0 && <span className="soft number">{formatCount(found.length, grants.length)}</span>}
+        {grants.length > 0 && (
+          <span className="soft number">{formatCount(matchingGrants.length, grants.length)}</span>
+        )}
         <span className="grow" />
         {action}
       </div>
@@ -50,12 +52,12 @@ export function GrantSection(props: GrantSectionProps) {
         </div>
       )}
       {grants.length === 0 ? (
-        <p className="hint">{none}</p>
-      ) : found.length === 0 ? (
+        <p className="hint">{emptyText}</p>
+      ) : matchingGrants.length === 0 ? (
         <p className="hint">No user or group name contains “{text}”.</p>
       ) : (
         <>
-          <GrantTable label={title} grants={found} mayChange={mayChange} folderId={folderId} />
+          <GrantTable label={title} grants={matchingGrants} canChange={canChange} folderId={folderId} />
           {note && <p className="hint">{note}</p>}
         </>
       )}
@@ -71,7 +73,7 @@ function formatCount(found: number, all: number): string {
 interface GrantTableProps {
   readonly label: string;
   readonly grants: readonly Grant[];
-  readonly mayChange: boolean;
+  readonly canChange: boolean;
   readonly folderId: string;
 }
 
@@ -81,9 +83,9 @@ interface GrantChange {
   readonly level: AccessLevel | null;
 }
 
-function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
+function GrantTable({ label, grants, canChange, folderId }: GrantTableProps) {
   const viewer = useViewer();
-  const [unconfirmed, setUnconfirmed] = useState<GrantChange | null>(null);
+  const [unconfirmedChange, setUnconfirmedChange] = useState<GrantChange | null>(null);
   const isInherited = grants.some(({ folder }) => folder.id !== folderId);
 
   const perform = ({ grant, level }: GrantChange) =>
@@ -91,25 +93,25 @@ function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
   const change = (next: GrantChange) => {
     // Users who give up their own Manage level cannot undo it, so they confirm it first.
     const isOwn = next.grant.user?.id === viewer.id && !viewer.isAdministrator;
-    if (isOwn && next.grant.level === 'MANAGE') setUnconfirmed(next);
+    if (isOwn && next.grant.level === 'MANAGE') setUnconfirmedChange(next);
     else void perform(next);
   };
   return (
     <>
       <DataTable
         label={label}
-        columns={createColumns({ mayChange, isInherited, isLinked: viewer.isAdministrator, change })}
+        columns={createColumns({ canChange, isInherited, isLinked: viewer.isAdministrator, change })}
         list={{ data: grants }}
         keyOf={keyOf}
         empty={null}
       />
-      {unconfirmed && (
+      {unconfirmedChange && (
         <ActionDialog
           title="Give up Manage access to this folder?"
           verb="Give up access"
           isDanger
-          onSubmit={() => perform(unconfirmed)}
-          onClose={() => setUnconfirmed(null)}
+          onSubmit={() => perform(unconfirmedChange)}
+          onClose={() => setUnconfirmedChange(null)}
         >
           <p>This is your own access. Only another user with Manage access can give it back to you.</p>
         </ActionDialog>
@@ -124,7 +126,7 @@ function keyOf(grant: Grant): string {
 }
 
 interface ColumnOptions {
-  readonly mayChange: boolean;
+  readonly canChange: boolean;
   /** Adds a column with the folder of the grant. */
   readonly isInherited: boolean;
   /** The names are links to the pages of users and groups. */
@@ -133,7 +135,7 @@ interface ColumnOptions {
 }
 
 function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
-  const { mayChange, isInherited, isLinked, change } = options;
+  const { canChange, isInherited, isLinked, change } = options;
   const from: TableColumn<Grant> = {
     id: 'from',
     label: 'From',
@@ -167,7 +169,7 @@ function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
       label: 'Level',
       className: 'cell-level',
       render: (grant) =>
-        mayChange ? (
+        canChange ? (
           <Select
             label={`Level of ${personOf(grant).name}`}
             isLabelHidden
@@ -181,7 +183,7 @@ function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
     },
     ...(isInherited ? [from] : []),
     { id: 'since', label: 'Since', minTableWidth: 480, render: ({ grantedAt }) => <Time at={grantedAt} /> },
-    ...(mayChange ? [remove] : []),
+    ...(canChange ? [remove] : []),
   ];
 }
 

@@ -57,7 +57,7 @@ const effectiveAccessDocument =
     }
   ` + folderGrantFields;
 
-const noPage: ItemPage<EffectiveAccess> = { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
+const emptyPage: ItemPage<EffectiveAccess> = { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
 
 function useEffectiveAccess(id: string) {
   const { isAdministrator } = useViewer();
@@ -69,7 +69,7 @@ function useEffectiveAccess(id: string) {
       const { folder } = await client.query<EffectiveAccessResponse>(effectiveAccessDocument, variables, {
         signal,
       });
-      return folder?.effectiveAccess ?? noPage;
+      return folder?.effectiveAccess ?? emptyPage;
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
@@ -88,9 +88,9 @@ interface WhoHasAccessProps {
 export function WhoHasAccess({ folder, grants }: WhoHasAccessProps) {
   const { isAdministrator } = useViewer();
   const { list, next } = useEffectiveAccess(folder.id);
-  const [explained, setExplained] = useState<EffectiveAccess['user'] | null>(null);
+  const [explainedUser, setExplainedUser] = useState<EffectiveAccess['user'] | null>(null);
   const columns = useMemo(
-    () => listColumns(folder.id, isAdministrator, setExplained),
+    () => listColumns(folder.id, isAdministrator, setExplainedUser),
     [folder.id, isAdministrator],
   );
   const items = list.data;
@@ -112,13 +112,13 @@ export function WhoHasAccess({ folder, grants }: WhoHasAccessProps) {
         keyOf={({ user }) => user.id}
         empty={<p className="hint">No user has access.</p>}
       />
-      {explained && (
+      {explainedUser && (
         <Dialog
-          title={`Access of ${explained.username} to “${folder.name}”`}
-          onClose={() => setExplained(null)}
+          title={`Access of ${explainedUser.username} to “${folder.name}”`}
+          onClose={() => setExplainedUser(null)}
         >
           <div className="dialog-form">
-            <UserAccess folder={folder} grants={grants} userId={explained.id} />
+            <UserAccess folder={folder} grants={grants} userId={explainedUser.id} />
           </div>
         </Dialog>
       )}

@@ -127,12 +127,12 @@ function NoChildren({ folder, onNew }: { folder: CurrentFolder; onNew: () => voi
   );
 }
 
-type Open = (kind: OpenDialog['kind'], folders: readonly FolderRef[]) => void;
+type OpenFolderDialog = (kind: OpenDialog['kind'], folders: readonly FolderRef[]) => void;
 
 interface BulkActionsProps {
   readonly folder: CurrentFolder;
   readonly selected: readonly ChildFolder[];
-  readonly onOpen: Open;
+  readonly onOpen: OpenFolderDialog;
 }
 
 function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
@@ -177,7 +177,7 @@ function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
   );
 }
 
-function createColumns(parent: CurrentFolder, open: Open): readonly TableColumn<ChildFolder>[] {
+function createColumns(parent: CurrentFolder, open: OpenFolderDialog): readonly TableColumn<ChildFolder>[] {
   return [
     {
       id: 'NAME',
@@ -253,7 +253,7 @@ function ChildName({ child: { id, name, title, icon } }: { child: ChildFolder })
 interface ChildMenuProps {
   readonly child: ChildFolder;
   readonly parent: CurrentFolder;
-  readonly onOpen: Open;
+  readonly onOpen: OpenFolderDialog;
 }
 
 function ChildMenu({ child: { id, name, accessLevel }, parent, onOpen }: ChildMenuProps) {

@@ -16,12 +16,12 @@ interface StoredDraft {
 }
 
 const listeners = new Set<() => void>();
-let stored: readonly StoredDraft[] = [];
+let storedDrafts: readonly StoredDraft[] = [];
 let stopGuard: (() => void) | undefined;
 
-function set(next: readonly StoredDraft[]): void {
-  stored = next;
-  if (stored.some(({ isDirty }) => isDirty)) stopGuard ??= guardUnload();
+function setStoredDrafts(next: readonly StoredDraft[]): void {
+  storedDrafts = next;
+  if (storedDrafts.some(({ isDirty }) => isDirty)) stopGuard ??= guardUnload();
   else {
     stopGuard?.();
     stopGuard = undefined;
@@ -37,21 +37,24 @@ function guardUnload(): () => void {
 }
 
 onSignOut(
-  () => set([]),
-  () => stored.filter(({ isDirty }) => isDirty).map(({ folderName }) => folderName),
+  () => setStoredDrafts([]),
+  () => storedDrafts.filter(({ isDirty }) => isDirty).map(({ folderName }) => folderName),
 );
 
 export const drafts = {
   put(draft: StoredDraft): void {
     const { folderId: id } = draft;
     if (isUnchanged(draft.draft)) return drafts.drop(id);
-    const isStored = stored.some(({ folderId }) => folderId === id);
-    set(isStored ? stored.map((each) => (each.folderId === id ? draft : each)) : [...stored, draft]);
+    const isStored = storedDrafts.some(({ folderId }) => folderId === id);
+    setStoredDrafts(
+      isStored ? storedDrafts.map((each) => (each.folderId === id ? draft : each)) : [...storedDrafts, draft],
+    );
   },
   drop(id: string): void {
-    if (stored.some(({ folderId }) => folderId === id)) set(stored.filter(({ folderId }) => folderId !== id));
+    if (storedDrafts.some(({ folderId }) => folderId === id))
+      setStoredDrafts(storedDrafts.filter(({ folderId }) => folderId !== id));
   },
-  read: (): readonly StoredDraft[] => stored,
+  read: (): readonly StoredDraft[] => storedDrafts,
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);

@@ -4,7 +4,7 @@ import {
   rebaseDraft,
   collectChanges,
   findConflicts,
-  previousValues,
+  collectSavedValues,
   isDeepEqual,
   isDirty,
   isUnchanged,
@@ -18,7 +18,7 @@ import {
 } from './draft.ts';
 import { toRows } from './property-rows.ts';
 
-const saved: SavedFields = {
+const savedFields: SavedFields = {
   version: 3,
   title: 'Mill',
   icon: '',
@@ -26,7 +26,7 @@ const saved: SavedFields = {
   properties: { city: 'Delft', opened: 1987 },
 };
 
-const typed: Draft = { ...createDraft(saved), texts: { title: 'The mill', icon: '⚓' } };
+const typedDraft: Draft = { ...createDraft(savedFields), texts: { title: 'The mill', icon: '⚓' } };
 
 test('treats a title that equals the name as missing', () => {
   const folder = { version: 1, name: 'A', title: 'A', icon: null, description: null, properties: {} };
@@ -40,46 +40,54 @@ test('treats a title that equals the name as missing', () => {
 });
 
 test('sends only changed fields, and null for an emptied text', () => {
-  const draft = { ...typed, texts: { title: '', icon: '⚓', description: 'Old.' } };
-  assert.deepEqual(collectChanges(draft, saved), { title: null, icon: '⚓' });
-  assert.deepEqual(previousValues({ title: null, icon: '⚓' }, saved), { title: 'Mill', icon: null });
+  const draft = { ...typedDraft, texts: { title: '', icon: '⚓', description: 'Old.' } };
+  assert.deepEqual(collectChanges(draft, savedFields), { title: null, icon: '⚓' });
+  assert.deepEqual(collectSavedValues({ title: null, icon: '⚓' }, savedFields), {
+    title: 'Mill',
+    icon: null,
+  });
 });
 
 test('is not dirty without changes, even if the order of properties differs', () => {
-  assert.equal(isDirty(createDraft(saved), saved), false);
-  assert.equal(isDirty({ ...createDraft(saved), texts: { title: 'Mill' } }, saved), false);
+  assert.equal(isDirty(createDraft(savedFields), savedFields), false);
+  assert.equal(isDirty({ ...createDraft(savedFields), texts: { title: 'Mill' } }, savedFields), false);
   const rows = toRows({ opened: 1987, city: 'Delft' });
-  assert.equal(isDirty({ ...createDraft(saved), properties: { kind: 'rows', rows } }, saved), false);
+  assert.equal(
+    isDirty({ ...createDraft(savedFields), properties: { kind: 'rows', rows } }, savedFields),
+    false,
+  );
 });
 
 test('is dirty with invalid properties, but cannot be sent', () => {
-  const draft: Draft = { ...createDraft(saved), properties: { kind: 'json', text: '{' } };
-  assert.equal(isDirty(draft, saved), true);
-  assert.equal(collectChanges(draft, saved), null);
+  const draft: Draft = { ...createDraft(savedFields), properties: { kind: 'json', text: '{' } };
+  assert.equal(isDirty(draft, savedFields), true);
+  assert.equal(collectChanges(draft, savedFields), null);
 });
 
 test('does not conflict with changes in other fields', () => {
-  const now = { ...saved, version: 4, description: 'New.', properties: {} };
-  assert.deepEqual(findConflicts(typed, now), []);
-  assert.deepEqual(collectChanges(typed, now), { title: 'The mill', icon: '⚓' });
+  const now = { ...savedFields, version: 4, description: 'New.', properties: {} };
+  assert.deepEqual(findConflicts(typedDraft, now), []);
+  assert.deepEqual(collectChanges(typedDraft, now), { title: 'The mill', icon: '⚓' });
 });
 
 test('conflicts if another user sets a different value for the same field', () => {
-  const now = { ...saved, version: 4, title: 'Windmill', icon: '⚓' };
-  assert.deepEqual(findConflicts(typed, now), [{ field: 'title', theirs: 'Windmill', mine: 'The mill' }]);
+  const now = { ...savedFields, version: 4, title: 'Windmill', icon: '⚓' };
+  assert.deepEqual(findConflicts(typedDraft, now), [
+    { field: 'title', theirs: 'Windmill', mine: 'The mill' },
+  ]);
 });
 
 test('sends the draft after keepMine, and conflicts again after a further change', () => {
-  const now = { ...saved, version: 4, title: 'Windmill' };
-  const resolved = keepMine(typed, now);
-  assert.deepEqual(findConflicts(resolved, now), []);
-  assert.deepEqual(collectChanges(resolved, now), { title: 'The mill', icon: '⚓' });
-  assert.equal(findConflicts(resolved, { ...now, version: 5, title: 'Watermill' }).length, 1);
+  const now = { ...savedFields, version: 4, title: 'Windmill' };
+  const resolvedDraft = keepMine(typedDraft, now);
+  assert.deepEqual(findConflicts(resolvedDraft, now), []);
+  assert.deepEqual(collectChanges(resolvedDraft, now), { title: 'The mill', icon: '⚓' });
+  assert.equal(findConflicts(resolvedDraft, { ...now, version: 5, title: 'Watermill' }).length, 1);
 });
 
 test('discards only the conflicting fields after takeTheirs', () => {
-  const now = { ...saved, version: 4, title: 'Windmill', properties: {} };
-  const draft: Draft = { ...typed, properties: { kind: 'json', text: '{"a":1}' } };
+  const now = { ...savedFields, version: 4, title: 'Windmill', properties: {} };
+  const draft: Draft = { ...typedDraft, properties: { kind: 'json', text: '{"a":1}' } };
   const conflicts = findConflicts(draft, now);
   assert.deepEqual(
     conflicts.map(({ field }) => field),
@@ -97,28 +105,34 @@ test('compares objects regardless of key order, and lists with their order', () 
 });
 
 test('does not conflict with its own save while the user keeps typing', () => {
-  const changes = collectChanges(typed, saved)!;
-  const now = { ...saved, version: 4, title: 'The mill', icon: '⚓' };
-  const going = rebaseDraft({ ...typed, texts: { ...typed.texts, title: 'The mill again' } }, changes);
-  assert.deepEqual(findConflicts(going, now), []);
-  assert.deepEqual(collectChanges(going, now), { title: 'The mill again' });
-  const theirs = { ...now, version: 5, title: 'Theirs' };
+  const changes = collectChanges(typedDraft, savedFields)!;
+  const now = { ...savedFields, version: 4, title: 'The mill', icon: '⚓' };
+  const rebasedDraft = rebaseDraft(
+    { ...typedDraft, texts: { ...typedDraft.texts, title: 'The mill again' } },
+    changes,
+  );
+  assert.deepEqual(findConflicts(rebasedDraft, now), []);
+  assert.deepEqual(collectChanges(rebasedDraft, now), { title: 'The mill again' });
+  const newerFields = { ...now, version: 5, title: 'Theirs' };
   assert.deepEqual(
-    findConflicts(going, theirs).map(({ field }) => field),
+    findConflicts(rebasedDraft, newerFields).map(({ field }) => field),
     ['title'],
   );
 });
 
 test('is unchanged after text is reverted, but not with a new property row', () => {
-  assert.equal(isUnchanged({ ...createDraft(saved), texts: { title: 'Mill' } }), true);
-  assert.equal(isUnchanged(typed), false);
-  assert.equal(isUnchanged({ ...createDraft(saved), properties: { kind: 'rows', rows: toRows({}) } }), false);
+  assert.equal(isUnchanged({ ...createDraft(savedFields), texts: { title: 'Mill' } }), true);
+  assert.equal(isUnchanged(typedDraft), false);
+  assert.equal(
+    isUnchanged({ ...createDraft(savedFields), properties: { kind: 'rows', rows: toRows({}) } }),
+    false,
+  );
 });
 
 test('is not dirty after its changes are saved', () => {
-  const folder = { ...saved, name: 'Old mill', icon: null, description: 'Old.' };
-  const changed = applyChanges(folder, { title: null, icon: '⚓' }, 4);
-  assert.deepEqual(toSavedFields(changed), { ...saved, version: 4, title: '', icon: '⚓' });
-  const draft: Draft = { ...createDraft(saved), texts: { title: '', icon: '⚓' } };
-  assert.equal(isDirty(draft, toSavedFields(changed)), false);
+  const folder = { ...savedFields, name: 'Old mill', icon: null, description: 'Old.' };
+  const savedFolder = applyChanges(folder, { title: null, icon: '⚓' }, 4);
+  assert.deepEqual(toSavedFields(savedFolder), { ...savedFields, version: 4, title: '', icon: '⚓' });
+  const draft: Draft = { ...createDraft(savedFields), texts: { title: '', icon: '⚓' } };
+  assert.equal(isDirty(draft, toSavedFields(savedFolder)), false);
 });

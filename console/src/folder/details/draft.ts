@@ -66,11 +66,11 @@ export function createDraft(saved: SavedFields): Draft {
 }
 
 export function isDirty(draft: Draft, saved: SavedFields): boolean {
-  return changedFields(draft, saved).length > 0;
+  return findChangedFields(draft, saved).length > 0;
 }
 
 /** The fields whose drafts differ from the server. */
-function changedFields(draft: Draft, saved: SavedFields): readonly DraftField[] {
+function findChangedFields(draft: Draft, saved: SavedFields): readonly DraftField[] {
   const texts = textFields.filter((field) => (draft.texts[field] ?? saved[field]) !== saved[field]);
   const properties = draftValue(draft, 'properties');
   const isSame =
@@ -79,7 +79,7 @@ function changedFields(draft: Draft, saved: SavedFields): readonly DraftField[] 
 }
 
 export function findConflicts(draft: Draft, saved: SavedFields): readonly EditConflict[] {
-  return changedFields(draft, saved)
+  return findChangedFields(draft, saved)
     .filter((field) => !isDeepEqual(saved[field], draft.base[field]))
     .map((field) => ({ field, theirs: saved[field], mine: draftValue(draft, field) ?? null }));
 }
@@ -129,13 +129,13 @@ export function takeTheirs(
 
 /** The changes to send, or null if the properties are invalid. */
 export function collectChanges(draft: Draft, saved: SavedFields): FolderTexts | null {
-  const changes = changedFields(draft, saved).map((field) => [field, draftValue(draft, field)] as const);
+  const changes = findChangedFields(draft, saved).map((field) => [field, draftValue(draft, field)] as const);
   if (changes.some(([, mine]) => mine === null)) return null;
   return Object.fromEntries(changes.map(([field, mine]) => [field, mine === '' ? null : mine]));
 }
 
 /** The saved values of the changed fields, for undo. */
-export function previousValues(changes: FolderTexts, saved: SavedFields): FolderTexts {
+export function collectSavedValues(changes: FolderTexts, saved: SavedFields): FolderTexts {
   const fields = Object.keys(changes) as DraftField[];
   return Object.fromEntries(fields.map((field) => [field, saved[field] === '' ? null : saved[field]]));
 }
@@ -143,7 +143,7 @@ export function previousValues(changes: FolderTexts, saved: SavedFields): Folder
 /** The edited fields as texts to read and copy. Invalid properties appear as they were typed. */
 export function listFields(draft: Draft): readonly { readonly label: string; readonly text: string }[] {
   const { base, properties } = draft;
-  return changedFields(draft, base).map((field) => ({
+  return findChangedFields(draft, base).map((field) => ({
     label: fieldLabels[field],
     text: field === 'properties' ? formatProperties(properties) : (draft.texts[field] ?? ''),
   }));

@@ -9,7 +9,7 @@ import {
   rebaseDraft,
   collectChanges,
   findConflicts,
-  previousValues,
+  collectSavedValues,
   isDirty,
   toSavedFields,
   applyChanges,
@@ -30,7 +30,7 @@ export async function saveDraft(folderId: string): Promise<void> {
     if (!changes || findConflicts(draft, saved).length > 0) return;
     try {
       const { version: expectedVersion } = saved;
-      const before = previousValues(changes, saved);
+      const before = collectSavedValues(changes, saved);
       const version = await changeFolder(toFolderRef(folder), { ...changes, expectedVersion }, before);
       applySaved(folderId, changes, version);
       break;

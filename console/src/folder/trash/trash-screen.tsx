@@ -19,9 +19,9 @@ import {
   emptyTrashTask,
   formatRestored,
   formatTrashCount,
-  purging,
+  purgeAction,
   restoreTask,
-  restoring,
+  restoreAction,
   useTrash,
   useTrashCount,
   type RestoreChoice,
@@ -126,7 +126,7 @@ function OpenDialog({ dialog, onClose }: { dialog: TrashDialog; onClose: () => v
           verb="Restore"
           items={dialog.folders}
           nameOf={({ name }) => name}
-          action={restoring}
+          action={restoreAction}
           onClose={onClose}
         >
           <p>The folders return to their former parents, with everything inside.</p>
@@ -140,8 +140,8 @@ function OpenDialog({ dialog, onClose }: { dialog: TrashDialog; onClose: () => v
           isDanger
           items={dialog.folders}
           nameOf={({ name }) => name}
-          action={purging}
-          call={dialog.folders.length === 1 ? purging.taskOf(dialog.folders[0]!) : undefined}
+          action={purgeAction}
+          call={dialog.folders.length === 1 ? purgeAction.taskOf(dialog.folders[0]!) : undefined}
           onClose={onClose}
         >
           <p>This also deletes everything inside. You cannot undo this.</p>

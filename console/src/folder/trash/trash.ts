@@ -106,14 +106,14 @@ export function formatRestored({ formerParent, ...folder }: TrashedFolder, choic
   return `Restored “${choice.name ?? folder.name}”${parent ? ` to “${parent.name}”` : ''}`;
 }
 
-export const restoring: BulkAction<TrashedFolder, { input: RestoreInput }, RestoreResult> = {
+export const restoreAction: BulkAction<TrashedFolder, { input: RestoreInput }, RestoreResult> = {
   taskOf: (folder) => restoreTask(folder, {}),
   doneText: (done) =>
     done.length === 1 ? formatRestored(done[0]!.item, {}) : `Restored ${formatCount(done.length)}`,
 };
 
 /** Purged folders cannot be restored, so there is no undo. */
-export const purging: BulkAction<TrashedFolder, { input: { id: string } }, unknown> = {
+export const purgeAction: BulkAction<TrashedFolder, { input: { id: string } }, unknown> = {
   taskOf: (folder) => ({
     action: purgeFolder,
     variables: { input: { id: folder.folderId } },

@@ -11,36 +11,36 @@ import {
 
 const entries = (...numbers: number[]) => numbers.map((number) => ({ number }));
 const numbers = (list: readonly Numbered[]) => list.map(({ number }) => number);
-const none: Arrivals<Numbered> = noArrivals;
+const emptyArrivals: Arrivals<Numbered> = noArrivals;
 
 test('puts new entries above earlier ones', () => {
-  const arrivals = addArrivals(addArrivals(none, entries(5, 6), false), entries(7), false);
-  assert.deepEqual(numbers(arrivals.visible), [7, 6, 5]);
-  assert.deepEqual(arrivals.held, []);
+  const arrivals = addArrivals(addArrivals(emptyArrivals, entries(5, 6), false), entries(7), false);
+  assert.deepEqual(numbers(arrivals.visibleEntries), [7, 6, 5]);
+  assert.deepEqual(arrivals.heldEntries, []);
 });
 
 test('ignores entries that are repeated after a lost connection', () => {
-  const arrivals = addArrivals(addArrivals(none, entries(5, 6), false), entries(5, 6, 7), false);
-  assert.deepEqual(numbers(arrivals.visible), [7, 6, 5]);
+  const arrivals = addArrivals(addArrivals(emptyArrivals, entries(5, 6), false), entries(5, 6, 7), false);
+  assert.deepEqual(numbers(arrivals.visibleEntries), [7, 6, 5]);
   assert.equal(addArrivals(arrivals, entries(6, 7), false), arrivals);
 });
 
 test('holds entries while the user reads further down, and then shows them in order', () => {
-  const held = addArrivals(
-    addArrivals(addArrivals(none, entries(1), false), entries(2, 3), true),
+  const arrivals = addArrivals(
+    addArrivals(addArrivals(emptyArrivals, entries(1), false), entries(2, 3), true),
     entries(4),
     true,
   );
-  assert.deepEqual([numbers(held.visible), numbers(held.held)], [[1], [4, 3, 2]]);
-  assert.deepEqual(numbers(releaseHeld(held).visible), [4, 3, 2, 1]);
-  assert.deepEqual(numbers(addArrivals(held, entries(5), false).visible), [5, 4, 3, 2, 1]);
+  assert.deepEqual([numbers(arrivals.visibleEntries), numbers(arrivals.heldEntries)], [[1], [4, 3, 2]]);
+  assert.deepEqual(numbers(releaseHeld(arrivals).visibleEntries), [4, 3, 2, 1]);
+  assert.deepEqual(numbers(addArrivals(arrivals, entries(5), false).visibleEntries), [5, 4, 3, 2, 1]);
 });
 
 test('drops everything when too many entries have arrived', () => {
-  const many = entries(...Array.from({ length: 5_000 }, (_, index) => index));
-  const held = addArrivals(none, many, true);
-  assert.ok(!held.isTooMany && held.held.length < 2_500);
-  assert.deepEqual(releaseHeld(held), { visible: [], held: [], isTooMany: true });
+  const manyEntries = entries(...Array.from({ length: 5_000 }, (_, index) => index));
+  const arrivals = addArrivals(emptyArrivals, manyEntries, true);
+  assert.ok(!arrivals.isTooMany && arrivals.heldEntries.length < 2_500);
+  assert.deepEqual(releaseHeld(arrivals), { visibleEntries: [], heldEntries: [], isTooMany: true });
 });
 
 test('shows an entry once even if a page that was read again contains it', () => {

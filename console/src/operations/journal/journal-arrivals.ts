@@ -9,8 +9,8 @@ export interface Numbered {
 
 export interface Arrivals<Entry extends Numbered> {
   /** Latest first, like all lists here. */
-  readonly visible: readonly Entry[];
-  readonly held: readonly Entry[];
+  readonly visibleEntries: readonly Entry[];
+  readonly heldEntries: readonly Entry[];
   /** Too many arrived: the list must be read again instead. */
   readonly isTooMany: boolean;
 }
@@ -18,7 +18,7 @@ export interface Arrivals<Entry extends Numbered> {
 /** More entries would make the page slow. */
 export const maxArrivals = 2_000;
 
-export const noArrivals: Arrivals<never> = { visible: [], held: [], isTooMany: false };
+export const noArrivals: Arrivals<never> = { visibleEntries: [], heldEntries: [], isTooMany: false };
 
 /** Adds new entries, which arrive in order. Earlier ones can repeat after a lost connection. */
 export function addArrivals<Entry extends Numbered>(
@@ -26,33 +26,36 @@ export function addArrivals<Entry extends Numbered>(
   entries: readonly Entry[],
   isHeld: boolean,
 ): Arrivals<Entry> {
-  let last = (before.held[0] ?? before.visible[0])?.number ?? -Infinity;
-  const added: Entry[] = [];
+  let last = (before.heldEntries[0] ?? before.visibleEntries[0])?.number ?? -Infinity;
+  const newEntries: Entry[] = [];
   for (const entry of entries) {
     if (entry.number <= last) continue;
     last = entry.number;
-    added.unshift(entry);
+    newEntries.unshift(entry);
   }
-  if (added.length === 0) return before;
-  const all = { ...before, held: [...added, ...before.held].slice(0, maxArrivals + 1) };
-  return isHeld ? all : releaseHeld(all);
+  if (newEntries.length === 0) return before;
+  const allArrivals = {
+    ...before,
+    heldEntries: [...newEntries, ...before.heldEntries].slice(0, maxArrivals + 1),
+  };
+  return isHeld ? allArrivals : releaseHeld(allArrivals);
 }
 
 /** Makes held entries visible. */
 export function releaseHeld<Entry extends Numbered>(before: Arrivals<Entry>): Arrivals<Entry> {
-  if (before.held.length === 0) return before;
-  const visible = [...before.held, ...before.visible];
-  return visible.length > maxArrivals
+  if (before.heldEntries.length === 0) return before;
+  const visibleEntries = [...before.heldEntries, ...before.visibleEntries];
+  return visibleEntries.length > maxArrivals
     ? { ...noArrivals, isTooMany: true }
-    : { visible, held: [], isTooMany: false };
+    : { visibleEntries, heldEntries: [], isTooMany: false };
 }
 
 /** Merges arrived entries with the pages that were read, without duplicates. */
 export function mergeArrivals<Entry extends Numbered>(
-  arrived: readonly Entry[],
-  read: readonly Entry[],
+  arrivedEntries: readonly Entry[],
+  readEntries: readonly Entry[],
 ): readonly Entry[] {
-  const newest = read[0]?.number ?? -Infinity;
-  const newer = arrived.filter(({ number }) => number > newest);
-  return newer.length === 0 ? read : [...newer, ...read];
+  const newest = readEntries[0]?.number ?? -Infinity;
+  const newerEntries = arrivedEntries.filter(({ number }) => number > newest);
+  return newerEntries.length === 0 ? readEntries : [...newerEntries, ...readEntries];
 }

@@ -66,18 +66,16 @@ function Filters({ filter }: { filter: JournalFilter }) {
 }
 
 function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolean }) {
-  const { list, next, entries, totalCount, heldCount, lastSeenNumber, hold, readAgain, end } = useJournal(
-    filter,
-    isLive,
-  );
+  const { list, next, entries, totalCount, heldCount, lastSeenNumber, hold, readAgain, tailError } =
+    useJournal(filter, isLive);
   const [page, setPage] = useState(0);
   // A new key shows the first page.
-  const [resets, setResets] = useState(0);
-  const top = useHoldBelow(hold, page > 0);
+  const [resetCount, setResetCount] = useState(0);
+  const top = useHoldWhileReading(hold, page > 0);
   const isFiltered = Object.keys(filter).length > 0;
   const showLatest = () => {
     setPage(0);
-    setResets(resets + 1);
+    setResetCount(resetCount + 1);
     top.current?.scrollIntoView({ block: 'center' });
   };
   return (
@@ -87,7 +85,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
           {entries && countText(totalCount, isFiltered)}
         </p>
         <IconButton label="Show the latest entries" icon="refresh" onPress={readAgain} />
-        {isLive && <Following end={end} />}
+        {isLive && <TailStatus error={tailError} />}
       </div>
       <div ref={top} className="journal-top" />
       {heldCount > 0 && (
@@ -98,7 +96,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
         </div>
       )}
       <JournalTable
-        key={resets}
+        key={resetCount}
         list={{
           ...next,
           data: entries && { items: entries, totalCount },
@@ -115,7 +113,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
 }
 
 /** Holds new entries while the top of the list is not visible. */
-function useHoldBelow(hold: (isReading: boolean) => void, isLaterPage: boolean) {
+function useHoldWhileReading(hold: (isReading: boolean) => void, isLaterPage: boolean) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const observer = new IntersectionObserver(([seen]) =>
@@ -127,12 +125,12 @@ function useHoldBelow(hold: (isReading: boolean) => void, isLaterPage: boolean) 
   return top;
 }
 
-function Following({ end }: { end: unknown }) {
+function TailStatus({ error }: { error: unknown }) {
   const { status } = useLive();
-  if (end !== null) {
+  if (error !== null) {
     return (
       <p className="problem" role="alert">
-        Live updates have stopped. {describeProblem(end).text}
+        Live updates have stopped. {describeProblem(error).text}
       </p>
     );
   }

@@ -33,7 +33,7 @@ export function JournalTable({ list, isFiltered, lastSeenNumber, onPageTurned }:
       columns={createColumns(openKeys, toggle)}
       list={list}
       keyOf={keyOf}
-      empty={<Nothing isFiltered={isFiltered} />}
+      empty={<EmptyJournal isFiltered={isFiltered} />}
       loadingLines={10}
       details={renderDetails}
       openKeys={openKeys}
@@ -44,7 +44,7 @@ export function JournalTable({ list, isFiltered, lastSeenNumber, onPageTurned }:
   );
 }
 
-const wide = 640;
+const wideTableWidth = 640;
 
 function createColumns(
   openKeys: ReadonlySet<string>,
@@ -54,7 +54,7 @@ function createColumns(
     {
       id: 'number',
       label: 'No.',
-      minTableWidth: wide,
+      minTableWidth: wideTableWidth,
       className: 'journal-number number',
       render: ({ number }) => number,
     },
@@ -62,11 +62,11 @@ function createColumns(
     {
       id: 'who',
       label: 'Who',
-      minTableWidth: wide,
+      minTableWidth: wideTableWidth,
       className: 'journal-who',
       render: (entry) => <Sentence parts={formatActor(entry)} />,
     },
-    { id: 'what', label: 'What', isRowHeader: true, render: (entry) => <What entry={entry} /> },
+    { id: 'what', label: 'What', isRowHeader: true, render: (entry) => <EntrySummary entry={entry} /> },
     actionsColumn((entry) => {
       const isOpen = openKeys.has(keyOf(entry));
       return (
@@ -81,7 +81,7 @@ function createColumns(
   ];
 }
 
-function What({ entry }: { entry: JournalEntry }) {
+function EntrySummary({ entry }: { entry: JournalEntry }) {
   return (
     <>
       <span className="narrow-only journal-actor">
@@ -95,7 +95,7 @@ function What({ entry }: { entry: JournalEntry }) {
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
+function EmptyJournal({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
     <Empty icon="list" title="No matching entries">
       <p>Older entries may have been deleted. Clear a filter to see more.</p>

@@ -52,17 +52,17 @@ interface FolderResult {
   readonly folder: { readonly path: string } | null;
 }
 
-function aboutPath(id: string | undefined) {
+function pathKey(id: string | undefined) {
   return ['folder', id, 'path'] as const;
 }
 
 /** Undefined while it is loading, null if the folder is not in the tree. */
 export function useFolderPath(id: string | undefined): string | null | undefined {
-  const { data } = useGraph<FolderResult>(aboutPath(id), pathDocument, { id }, { enabled: id !== undefined });
+  const { data } = useGraph<FolderResult>(pathKey(id), pathDocument, { id }, { enabled: id !== undefined });
   return data && (data.folder?.path ?? null);
 }
 
 /** Caches a path that is already loaded. */
 export function rememberPath(id: string, path: string): void {
-  queries.setQueryData<FolderResult>(aboutPath(id), { folder: { path } });
+  queries.setQueryData<FolderResult>(pathKey(id), { folder: { path } });
 }

@@ -50,17 +50,17 @@ interface JournalPage {
 }
 
 const pageSize = 100;
-const noneRead: Arrivals<JournalEntry> = noArrivals;
+const initialArrivals: Arrivals<JournalEntry> = noArrivals;
 /** Entries that arrive within this time are rendered together. */
-const gatherMs = 150;
+const batchMs = 150;
 /** How long new entries are highlighted. */
-const freshMs = 2_500;
+const highlightMs = 2_500;
 
 /** The state of this hook belongs to one filter. Give the component that uses the hook a `key` for each filter. */
 export function useJournal(filter: JournalFilter, isLive: boolean) {
-  const about = useMemo((): GraphQueryKey => ['journal', 'list', filter], [filter]);
+  const listKey = useMemo((): GraphQueryKey => ['journal', 'list', filter], [filter]);
   const list = useInfiniteQuery({
-    queryKey: about,
+    queryKey: listKey,
     queryFn: ({ pageParam: after, signal }) =>
       client.query<JournalPage>(
         pageDocument,
@@ -73,15 +73,15 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     staleTime: Infinity,
     gcTime: 0,
   });
-  const next = useNextPage(about, list);
+  const next = useNextPage(listKey, list);
   const first = list.data?.pages[0];
 
-  const [arrivals, setArrivals] = useState(noneRead);
+  const [arrivals, setArrivals] = useState(initialArrivals);
   const isHeld = useRef(false);
   const readAgain = useCallback(() => {
-    setArrivals(noneRead);
-    void queries.resetQueries({ queryKey: about, exact: true });
-  }, [about]);
+    setArrivals(initialArrivals);
+    void queries.resetQueries({ queryKey: listKey, exact: true });
+  }, [listKey]);
   const hold = useCallback((isReading: boolean) => {
     isHeld.current = isReading;
     if (!isReading) setArrivals(releaseHeld);
@@ -95,27 +95,30 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
       setArrivals((before) => addArrivals(before, entries, isHeld.current)),
     [],
   );
-  const end = useTail({ filter, isLive, from: first?.cursor, addEntries, readAgain });
+  const tailError = useTail({ filter, isLive, from: first?.cursor, addEntries, readAgain });
 
-  const read = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
-  const entries = useMemo(() => read && mergeArrivals(arrivals.visible, read), [arrivals.visible, read]);
-  const seen = useDelayed(arrivals.visible[0]?.number ?? 0, freshMs);
+  const loadedEntries = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
+  const entries = useMemo(
+    () => loadedEntries && mergeArrivals(arrivals.visibleEntries, loadedEntries),
+    [arrivals.visibleEntries, loadedEntries],
+  );
+  const seenNumber = useDelayed(arrivals.visibleEntries[0]?.number ?? 0, highlightMs);
   return {
     list,
     next,
     entries,
-    totalCount: (first?.journal.totalCount ?? 0) + ((entries?.length ?? 0) - (read?.length ?? 0)),
-    heldCount: arrivals.held.length,
+    totalCount: (first?.journal.totalCount ?? 0) + ((entries?.length ?? 0) - (loadedEntries?.length ?? 0)),
+    heldCount: arrivals.heldEntries.length,
     /** Entries with higher numbers have just arrived. */
-    lastSeenNumber: Math.max(seen, read?.[0]?.number ?? 0),
+    lastSeenNumber: Math.max(seenNumber, loadedEntries?.[0]?.number ?? 0),
     hold,
     readAgain,
     /** Why the live updates ended. */
-    end,
+    tailError,
   };
 }
 
-interface Tail {
+interface TailOptions {
   readonly filter: JournalFilter;
   readonly isLive: boolean;
   /** Undefined until the first page is loaded. */
@@ -124,27 +127,27 @@ interface Tail {
   readonly readAgain: () => void;
 }
 
-function useTail({ filter, isLive, from, addEntries, readAgain }: Tail): unknown {
+function useTail({ filter, isLive, from, addEntries, readAgain }: TailOptions): unknown {
   const after = useRef<string | undefined>(undefined);
-  const [end, setEnd] = useState<unknown>(null);
+  const [tailError, setTailError] = useState<unknown>(null);
   // After the user signs in again, the subscription continues at its last cursor.
   const isSignedIn = useSession().state.kind === 'signedIn';
   useEffect(() => {
     if (!isLive || !isSignedIn || from === undefined) return;
     after.current ??= from;
-    setEnd(null);
-    const ending = new AbortController();
-    let gathered: JournalEntry[] = [];
+    setTailError(null);
+    const controller = new AbortController();
+    let batch: JournalEntry[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onEvent = (entry: JournalEntry & { readonly cursor: string }) => {
-      gathered.push(entry);
+      batch.push(entry);
       timer ??= setTimeout(() => {
         timer = undefined;
-        addEntries(gathered);
-        gathered = [];
-      }, gatherMs);
+        addEntries(batch);
+        batch = [];
+      }, batchMs);
     };
-    const { signal } = ending;
+    const { signal } = controller;
     const variables = { filter };
     followSubscription(client, { document: tailDocument, variables, after, signal, onEvent }).catch(
       (error: unknown) => {
@@ -153,24 +156,24 @@ function useTail({ filter, isLive, from, addEntries, readAgain }: Tail): unknown
           // The cursor was pruned, or the server has another journal, for example after a restore.
           after.current = undefined;
           readAgain();
-        } else setEnd(error);
+        } else setTailError(error);
       },
     );
     return () => {
-      ending.abort();
+      controller.abort();
       clearTimeout(timer);
-      if (gathered.length > 0) addEntries(gathered);
+      if (batch.length > 0) addEntries(batch);
     };
   }, [filter, isLive, isSignedIn, from, addEntries, readAgain]);
-  return isLive ? end : null;
+  return isLive ? tailError : null;
 }
 
 /** Returns the value once it has not changed for this time, and the previous value until then. */
 function useDelayed(value: number, byMs: number): number {
-  const [lagging, setLagging] = useState(value);
+  const [delayedValue, setDelayedValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setLagging(value), byMs);
+    const timer = setTimeout(() => setDelayedValue(value), byMs);
     return () => clearTimeout(timer);
   }, [value, byMs]);
-  return lagging;
+  return delayedValue;
 }

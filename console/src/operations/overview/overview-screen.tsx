@@ -75,12 +75,12 @@ interface Server {
   };
 }
 
-const readEveryMs = 10_000;
+const pollMs = 10_000;
 const databases = { SQLITE: 'SQLite, one file', POSTGRESQL: 'PostgreSQL' } as const;
 
 export function OverviewScreen() {
   const answer = useGraph<{ server: Server }>(['server', 'overview'], document, undefined, {
-    refetchInterval: readEveryMs,
+    refetchInterval: pollMs,
     staleTime: 0,
   });
   return (
@@ -91,13 +91,13 @@ export function OverviewScreen() {
       <QueryResult query={answer} loading={<Loading lines={8} />}>
         {({ server }) => (
           <>
-            <Stale answer={answer} />
+            <StaleWarning answer={answer} />
             <div className="overview-top">
               <Health checks={server.health} isStale={answer.error !== null} />
-              <Facts server={server} />
+              <ServerFacts server={server} />
             </div>
-            <Stored gauges={server.gauges} />
-            <Now activity={server.activity} />
+            <StorageGauges gauges={server.gauges} />
+            <LoadGauges activity={server.activity} />
             <LastHour server={server} />
           </>
         )}
@@ -107,7 +107,7 @@ export function OverviewScreen() {
 }
 
 /** Warns that the data is old, because the last poll failed. */
-function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<unknown> }) {
+function StaleWarning({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<unknown> }) {
   if (!error) return null;
   const at = formatClock(new Date(dataUpdatedAt).toISOString());
   return (
@@ -117,7 +117,7 @@ function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<un
   );
 }
 
-function Facts({ server: { version, node, database, startedAt } }: { server: Server }) {
+function ServerFacts({ server: { version, node, database, startedAt } }: { server: Server }) {
   return (
     <section className="card" aria-label="This server">
       <h2>This server</h2>
@@ -147,7 +147,7 @@ interface Gauge {
   readonly to?: string;
 }
 
-function Stored({ gauges }: { gauges: Server['gauges'] }) {
+function StorageGauges({ gauges }: { gauges: Server['gauges'] }) {
   const { folders, users, databaseBytes, freeDiskBytes, lastBackupAt } = gauges;
   return (
     <Gauges
@@ -172,7 +172,11 @@ function Stored({ gauges }: { gauges: Server['gauges'] }) {
   );
 }
 
-function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity: Server['activity'] }) {
+function LoadGauges({
+  activity: { liveSessions, sockets, subscriptions },
+}: {
+  activity: Server['activity'];
+}) {
   return (
     <Gauges
       label="Now"
@@ -236,8 +240,8 @@ interface HealthCheck {
 
 /** `isStale` means that the last poll failed: the checks must not be shown as passing. */
 function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: boolean }) {
-  const failing = checks.filter(({ isOk }) => !isOk).length;
-  const isOk = failing === 0 && !isStale;
+  const failedCount = checks.filter(({ isOk }) => !isOk).length;
+  const isOk = failedCount === 0 && !isStale;
   // Failed checks come first.
   const sorted = checks.toSorted((one, other) => Number(one.isOk) - Number(other.isOk));
   return (
@@ -246,14 +250,14 @@ function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: 
         <Icon name={isOk ? 'check' : 'warning'} />
         <h2>
           <span role="status">
-            {isStale ? 'The current health is unknown' : summarizeHealth(failing, checks.length)}
+            {isStale ? 'The current health is unknown' : summarizeHealth(failedCount, checks.length)}
           </span>
         </h2>
       </header>
       <ul>
         {sorted.map(({ name, isOk: isFine, detail }) => (
           <li key={name}>
-            <Finding isFine={isFine} isStale={isStale} />
+            <CheckResult isFine={isFine} isStale={isStale} />
             <div>
               <h3>{capitalize(name)}</h3>
               <p className="soft">{detail}</p>
@@ -265,7 +269,7 @@ function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: 
   );
 }
 
-function Finding({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
+function CheckResult({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
   if (isStale) return <span className="label-chip">{isFine ? 'Worked' : 'Failed'}</span>;
   return (
     <span className={`label-chip ${isFine ? 'good' : 'danger'}`}>
@@ -275,9 +279,9 @@ function Finding({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
   );
 }
 
-function summarizeHealth(failing: number, all: number): string {
-  if (failing === 0) return 'Everything works';
-  return `${failing} of ${all} checks ${failing === 1 ? 'fails' : 'fail'}`;
+function summarizeHealth(failedCount: number, totalCount: number): string {
+  if (failedCount === 0) return 'Everything works';
+  return `${failedCount} of ${totalCount} checks ${failedCount === 1 ? 'fails' : 'fail'}`;
 }
 
 function capitalize(text: string): string {

@@ -7,7 +7,7 @@ import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
-import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from '../people-data.tsx';
+import { groupKey, peopleQueries, type GroupResponse, type GroupFacts } from '../people-data.tsx';
 
 interface GroupDialogProps {
   readonly group: GroupFacts;
@@ -27,7 +27,7 @@ export function NewGroupDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Created = NonNullable<typeof createGroup.result>;
+type CreateResponse = NonNullable<typeof createGroup.result>;
 
 function createGroupTask(name: string) {
   const subject = `“${name}”`;
@@ -35,18 +35,18 @@ function createGroupTask(name: string) {
     action: createGroup,
     variables: { input: { name } },
     doneText: `Created ${subject}`,
-    undoSteps: ({ createGroup: { group } }: Created) => [
+    undoSteps: ({ createGroup: { group } }: CreateResponse) => [
       {
         subject,
         task: () => ({
           action: deleteGroup,
           variables: { input: { id: group.id } },
-          staleQueries: peopleStale,
+          staleQueries: peopleQueries,
         }),
         isUnchanged: async () => isUnchangedSinceCreation(await groupNow(group.id), name),
       },
     ],
-    staleQueries: peopleStale,
+    staleQueries: peopleQueries,
   } satisfies AnyTask;
 }
 
@@ -84,9 +84,9 @@ export function RenameGroupDialog({ group: { id, name: oldName }, onClose }: Gro
     ({
       action: updateGroup,
       variables: { input: { id, name } },
-      staleQueries: peopleStale,
+      staleQueries: peopleQueries,
       optimisticUpdate: () =>
-        updateQueryOptimistically<GroupAnswer>(aboutGroup(id), (answer) => ({
+        updateQueryOptimistically<GroupResponse>(groupKey(id), (answer) => ({
           group: answer.group && { ...answer.group, name },
         })),
     }) satisfies AnyTask;
@@ -116,7 +116,7 @@ export function DeleteGroupDialog({ group: { id, name }, onClose }: GroupDialogP
     action: deleteGroup,
     variables: { input: { id } },
     doneText: `Deleted “${name}”`,
-    staleQueries: [...peopleStale, ['folder']] as const,
+    staleQueries: [...peopleQueries, ['folder']] as const,
   };
   return (
     <ActionDialog

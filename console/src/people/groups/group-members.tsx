@@ -125,41 +125,42 @@ const maxMembers = 1000;
 
 /** Adds several users to a group. */
 function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClose: () => void }) {
-  const [chosen, setChosen] = useState<readonly PickedPerson[]>([]);
-  const userIds = chosen.map(({ id }) => id);
-  const who = chosen.length === 1 ? chosen[0]!.name : `${chosen.length.toLocaleString('en')} users`;
+  const [chosenUsers, setChosenUsers] = useState<readonly PickedPerson[]>([]);
+  const userIds = chosenUsers.map(({ id }) => id);
+  const who =
+    chosenUsers.length === 1 ? chosenUsers[0]!.name : `${chosenUsers.length.toLocaleString('en')} users`;
   return (
     <ActionDialog
       title={`Add users to “${group.name}”`}
-      verb={chosen.length > 1 ? `Add ${chosen.length} users` : 'Add user'}
-      call={chosen.length > 0 ? joinCall({ group, userIds }) : undefined}
-      isReady={chosen.length > 0 && chosen.length <= maxMembers}
+      verb={chosenUsers.length > 1 ? `Add ${chosenUsers.length} users` : 'Add user'}
+      call={chosenUsers.length > 0 ? joinCall({ group, userIds }) : undefined}
+      isReady={chosenUsers.length > 0 && chosenUsers.length <= maxMembers}
       onClose={onClose}
       onSubmit={() => perform(createAdditionTask({ group, userIds, who }))}
     >
       {/* The key changes with each choice, so that the field is empty again. */}
       <PersonPicker
-        key={chosen.length}
+        key={chosenUsers.length}
         label="Users"
         kinds="users"
         placeholder="A part of the name"
         autoFocus
         value={null}
         excludedIds={userIds}
-        onChange={(person) => person && setChosen([...chosen, person])}
+        onChange={(person) => person && setChosenUsers([...chosenUsers, person])}
       />
-      {chosen.length === 0 ? (
+      {chosenUsers.length === 0 ? (
         <p className="hint">Choose one or more users.</p>
       ) : (
         <ul className="people-chosen" aria-label="Chosen users">
-          {chosen.map(({ id, name }) => (
+          {chosenUsers.map(({ id, name }) => (
             <li key={id}>
               <Icon name="user" />
               <Name>{name}</Name>
               <IconButton
                 label={`Remove ${name}`}
                 icon="close"
-                onPress={() => setChosen(chosen.filter((one) => one.id !== id))}
+                onPress={() => setChosenUsers(chosenUsers.filter((one) => one.id !== id))}
               />
             </li>
           ))}

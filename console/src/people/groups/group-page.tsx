@@ -10,11 +10,11 @@ import { Time } from '../../ui/time.tsx';
 import { GrantsCard } from '../grants-card.tsx';
 import { DeleteGroupDialog, RenameGroupDialog } from './group-dialogs.tsx';
 import { GroupMembers } from './group-members.tsx';
-import { aboutGroup, groupDocument, type GroupAnswer, type GroupFacts } from '../people-data.tsx';
+import { groupKey, groupDocument, type GroupResponse, type GroupFacts } from '../people-data.tsx';
 import { Name } from '../../ui/text.tsx';
 
 export function GroupPage({ id }: { id: string }) {
-  const answer = useGraph<GroupAnswer>(aboutGroup(id), groupDocument, { id });
+  const answer = useGraph<GroupResponse>(groupKey(id), groupDocument, { id });
   return (
     <main className="page">
       <nav aria-label="Back">

@@ -3,7 +3,7 @@
 import { addToGroup, removeFromGroup } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
 import type { GroupName } from '../../graph/user-groups.ts';
-import { peopleStale } from '../people-data.tsx';
+import { peopleQueries } from '../people-data.tsx';
 
 interface MembershipChange {
   readonly group: GroupName;
@@ -12,7 +12,7 @@ interface MembershipChange {
   readonly who: string;
 }
 
-type Added = NonNullable<typeof addToGroup.result>;
+type AddResponse = NonNullable<typeof addToGroup.result>;
 
 export function joinCall({ group, userIds }: Omit<MembershipChange, 'who'>) {
   return { action: addToGroup, variables: createVariables(group, userIds) };
@@ -22,12 +22,12 @@ export function createAdditionTask({ group, userIds, who }: MembershipChange) {
   const subject = `${who} in “${group.name}”`;
   return {
     ...joinCall({ group, userIds }),
-    staleQueries: peopleStale,
-    doneText: ({ addToGroup: { added } }: Added) => addedText(added, who, group.name, userIds.length),
+    staleQueries: peopleQueries,
+    doneText: ({ addToGroup: { added } }: AddResponse) => addedText(added, who, group.name, userIds.length),
     // Undo is not offered if some users were members before, because the response does not name the new ones.
-    undoSteps: ({ addToGroup: { added } }: Added) =>
+    undoSteps: ({ addToGroup: { added } }: AddResponse) =>
       added === userIds.length
-        ? [{ subject, task: () => ({ ...leaveCall(group, userIds), staleQueries: peopleStale }) }]
+        ? [{ subject, task: () => ({ ...leaveCall(group, userIds), staleQueries: peopleQueries }) }]
         : [],
   } satisfies AnyTask;
 }
@@ -35,12 +35,12 @@ export function createAdditionTask({ group, userIds, who }: MembershipChange) {
 export function createRemovalTask({ group, userIds, who }: MembershipChange) {
   return {
     ...leaveCall(group, userIds),
-    staleQueries: peopleStale,
+    staleQueries: peopleQueries,
     doneText: `Removed ${who} from “${group.name}”`,
     undoSteps: () => [
       {
         subject: `${who} in “${group.name}”`,
-        task: () => ({ ...joinCall({ group, userIds }), staleQueries: peopleStale }),
+        task: () => ({ ...joinCall({ group, userIds }), staleQueries: peopleQueries }),
       },
     ],
   } satisfies AnyTask;

@@ -10,7 +10,7 @@ import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
-import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.tsx';
+import { userKey, peopleQueries, type UserResponse, type UserSummary } from '../people-data.tsx';
 import { formatRevoked } from '../sessions/revoke-dialogs.tsx';
 import { Name } from '../../ui/text.tsx';
 
@@ -22,21 +22,23 @@ interface UserDialogProps {
 type Changes = Partial<Pick<UserSummary, 'username' | 'isAdministrator' | 'isDisabled'>>;
 
 /** Applies a change optimistically. Undo restores `before`, unless another user has changed the same field since. */
-export function userChange(user: UserSummary, changes: Changes, before: Changes, doneText: string) {
+export function createChangeTask(user: UserSummary, changes: Changes, before: Changes, doneText: string) {
   const { id, username } = user;
   const task = (values: Changes) =>
     ({
       action: updateUser,
       variables: { input: { id, ...values } },
-      staleQueries: peopleStale,
+      staleQueries: peopleQueries,
       optimisticUpdate: () =>
-        updateQueryOptimistically<UserAnswer>(aboutUser(id), (answer) => ({
+        updateQueryOptimistically<UserResponse>(userKey(id), (answer) => ({
           user: answer.user && { ...answer.user, ...values },
         })),
     }) satisfies AnyTask;
   const isUnchanged = async () => {
-    const { user: now } = await whileSignedIn(client.query<{ user: Changes | null }>(nowDocument, { id }));
-    return (Object.keys(changes) as (keyof Changes)[]).every((name) => now?.[name] === changes[name]);
+    const { user: currentUser } = await whileSignedIn(
+      client.query<{ user: Changes | null }>(nowDocument, { id }),
+    );
+    return (Object.keys(changes) as (keyof Changes)[]).every((name) => currentUser?.[name] === changes[name]);
   };
   return {
     ...task(changes),
@@ -65,7 +67,9 @@ export function RenameUserDialog({ user, onClose }: UserDialogProps) {
       field="username"
       help="The user signs in with the new name from now on. Existing sessions continue."
       name={name}
-      taskOf={(username) => userChange(user, { username }, { username: name }, `Renamed to ${username}`)}
+      taskOf={(username) =>
+        createChangeTask(user, { username }, { username: name }, `Renamed to ${username}`)
+      }
       onClose={onClose}
     />
   );
@@ -73,7 +77,7 @@ export function RenameUserDialog({ user, onClose }: UserDialogProps) {
 
 export function DisableUserDialog({ user, onClose }: UserDialogProps) {
   const { username } = user;
-  const task = userChange(user, { isDisabled: true }, { isDisabled: false }, `Disabled ${username}`);
+  const task = createChangeTask(user, { isDisabled: true }, { isDisabled: false }, `Disabled ${username}`);
   return (
     <ActionDialog title={`Disable ${username}`} verb="Disable" isDanger task={task} onClose={onClose}>
       <p>
@@ -86,10 +90,10 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
 
 export function AdministratorDialog({ user, onClose }: UserDialogProps) {
   const { username, isAdministrator } = user;
-  const done = isAdministrator
+  const doneText = isAdministrator
     ? `${username} is no longer an administrator`
     : `${username} is now an administrator`;
-  const task = userChange(user, { isAdministrator: !isAdministrator }, { isAdministrator }, done);
+  const task = createChangeTask(user, { isAdministrator: !isAdministrator }, { isAdministrator }, doneText);
   return (
     <ActionDialog
       title={isAdministrator ? `Make ${username} a regular user` : `Make ${username} an administrator`}
@@ -109,12 +113,12 @@ export function AdministratorDialog({ user, onClose }: UserDialogProps) {
 
 export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
   const { id, username } = user;
-  const [typed, setTyped] = useState('');
+  const [typedName, setTypedName] = useState('');
   const task = {
     action: deleteUser,
     variables: { input: { id } },
     doneText: `Deleted ${username}`,
-    staleQueries: peopleStale,
+    staleQueries: peopleQueries,
   };
   return (
     <ActionDialog
@@ -122,7 +126,7 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       verb="Delete user"
       isDanger
       task={task}
-      isReady={typed === username}
+      isReady={typedName === username}
       onDone={() => navigate('/users', { replace: true })}
       onClose={onClose}
     >
@@ -132,8 +136,8 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       </p>
       <TextField
         label={`Type “${username}” to confirm`}
-        value={typed}
-        onChange={setTyped}
+        value={typedName}
+        onChange={setTypedName}
         autoFocus
         autoComplete="off"
       />
@@ -152,23 +156,23 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [isAdministrator, setAdministrator] = useState(false);
-  const [made, setMade] = useState<CreatedUser | null>(null);
+  const [createdUser, setCreatedUser] = useState<CreatedUser | null>(null);
   const task = {
     action: createUser,
     variables: { input: { username, password, isAdministrator } },
     doneText: `Created ${username}`,
-    staleQueries: peopleStale,
+    staleQueries: peopleQueries,
   };
 
-  if (made) {
+  if (createdUser) {
     return (
       <PasswordOnce
-        username={made.username}
-        password={made.password}
-        message={`${made.username} can sign in now.`}
+        username={createdUser.username}
+        password={createdUser.password}
+        message={`${createdUser.username} can sign in now.`}
         onClose={() => {
           onClose();
-          navigate(`/users/${made.id}`);
+          navigate(`/users/${createdUser.id}`);
         }}
       />
     );
@@ -181,7 +185,7 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
       isReady={username.trim() !== '' && isLongEnough(password)}
       onClose={onClose}
       closesWhenDone={false}
-      onDone={({ createUser: { user } }) => setMade({ id: user.id, username, password })}
+      onDone={({ createUser: { user } }) => setCreatedUser({ id: user.id, username, password })}
     >
       <TextField
         label="User name"
@@ -207,18 +211,21 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
 export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
   const { id: userId, username } = user;
   const [password, setPassword] = useState('');
-  const [done, setDone] = useState<{ readonly password: string; readonly ended: number } | null>(null);
+  const [resetResult, setResetResult] = useState<{
+    readonly password: string;
+    readonly ended: number;
+  } | null>(null);
   const task = {
     action: resetPassword,
     variables: { input: { userId, password } },
-    staleQueries: peopleStale,
+    staleQueries: peopleQueries,
   };
-  if (done) {
+  if (resetResult) {
     return (
       <PasswordOnce
         username={username}
-        password={done.password}
-        message={`${username} has a new password. ${formatRevoked(done.ended)}.`}
+        password={resetResult.password}
+        message={`${username} has a new password. ${formatRevoked(resetResult.ended)}.`}
         onClose={onClose}
       />
     );
@@ -231,7 +238,7 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
       isReady={isLongEnough(password)}
       onClose={onClose}
       closesWhenDone={false}
-      onDone={({ resetPassword: { endedSessions: ended } }) => setDone({ password, ended })}
+      onDone={({ resetPassword: { endedSessions: ended } }) => setResetResult({ password, ended })}
     >
       <p>
         <Name>{username}</Name> is signed out everywhere, and has to sign in with the new password.

@@ -18,7 +18,7 @@ import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from '../grants-card.tsx';
-import { aboutUser, userDocument, UserState, type UserAnswer, type UserSummary } from '../people-data.tsx';
+import { userKey, userDocument, UserState, type UserResponse, type UserSummary } from '../people-data.tsx';
 import { RevokeAllDialog } from '../sessions/revoke-dialogs.tsx';
 import { SessionTable } from '../sessions/session-table.tsx';
 import { useSessions } from '../sessions/sessions.ts';
@@ -28,13 +28,13 @@ import {
   DisableUserDialog,
   RenameUserDialog,
   ResetPasswordDialog,
-  userChange,
+  createChangeTask,
 } from './user-dialogs.tsx';
 import { UserGroups } from './user-group-list.tsx';
 import { Name } from '../../ui/text.tsx';
 
 export function UserPage({ id }: { id: string }) {
-  const answer = useGraph<UserAnswer>(aboutUser(id), userDocument, { id });
+  const answer = useGraph<UserResponse>(userKey(id), userDocument, { id });
   useOwnName(answer.data?.user, answer.isFetching);
   return (
     <main className="page">
@@ -140,7 +140,7 @@ function listActions(user: UserSummary, open: (dialog: Dialog) => void): readonl
           icon: 'check',
           onAction: () =>
             void performOrReport(
-              userChange(user, { isDisabled: false }, { isDisabled: true }, `Enabled ${username}`),
+              createChangeTask(user, { isDisabled: false }, { isDisabled: true }, `Enabled ${username}`),
             ),
         }
       : { label: 'Disable…', icon: 'close', onAction: () => open('disable') },

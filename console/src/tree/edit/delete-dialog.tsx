@@ -5,7 +5,7 @@ import { deleteFolder } from '../../actions/folder-actions.ts';
 import { client } from '../../session/client.ts';
 import { BulkDialog } from '../../ui/dialog.tsx';
 import { Name } from '../../ui/text.tsx';
-import { deletion, type FolderRef } from './folder-operations.ts';
+import { deleteAction, type FolderRef } from './folder-operations.ts';
 
 const countDocument = /* GraphQL */ `
   query CountInside($id: ID!) {
@@ -63,7 +63,7 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
       }
       items={folders}
       nameOf={({ name }) => name}
-      action={deletion}
+      action={deleteAction}
       {...(onDeleted && { onDone: onDeleted })}
       onClose={onClose}
     >

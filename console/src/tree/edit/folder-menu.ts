@@ -59,7 +59,7 @@ export function listFolderActions(
 }
 
 /** For `[...when(isAllowed, action)]`. */
-function when(isAllowed: boolean, action: FolderAction): readonly FolderAction[] {
+function includeIf(isAllowed: boolean, action: FolderAction): readonly FolderAction[] {
   return isAllowed ? [action] : [];
 }
 
@@ -74,14 +74,14 @@ function listEditActions(folder: MenuFolder, { open }: FolderMenuOptions): reado
       icon: 'folder',
       onAction: () => navigate(`/folders/${id}`),
     },
-    ...when(rights.create, {
+    ...includeIf(rights.create, {
       id: 'create',
       label: 'New folder…',
       command: `New folder in “${name}”…`,
       icon: 'plus',
       onAction: () => open('create'),
     }),
-    ...when(rights.rename, {
+    ...includeIf(rights.rename, {
       id: 'rename',
       label: 'Rename…',
       command: `Rename “${name}”…`,
@@ -95,7 +95,7 @@ function listTreeActions(folder: MenuFolder, { open }: FolderMenuOptions): reado
   const { name } = folder;
   const rights = rightsOf(folder);
   return [
-    ...when(rights.duplicate, {
+    ...includeIf(rights.duplicate, {
       id: 'duplicate',
       label: 'Duplicate',
       command: `Duplicate “${name}”`,
@@ -103,7 +103,7 @@ function listTreeActions(folder: MenuFolder, { open }: FolderMenuOptions): reado
       keywords: 'copy clone',
       onAction: () => void copyFolder(folder),
     }),
-    ...when(rights.remove, {
+    ...includeIf(rights.remove, {
       id: 'move',
       label: 'Move to…',
       command: `Move “${name}” to…`,
@@ -111,7 +111,7 @@ function listTreeActions(folder: MenuFolder, { open }: FolderMenuOptions): reado
       icon: 'move',
       onAction: () => open('move'),
     }),
-    ...when(rights.remove, {
+    ...includeIf(rights.remove, {
       id: 'delete',
       label: 'Delete…',
       command: `Delete “${name}”…`,
@@ -129,7 +129,7 @@ function listTransferActions(folder: MenuFolder, { onClose }: FolderMenuOptions)
   const transfer = (kind: 'import' | 'export') => () =>
     openTransfer({ kind, folder, ...(onClose && { onClose }) });
   return [
-    ...when(rightsOf(folder).create, {
+    ...includeIf(rightsOf(folder).create, {
       id: 'import',
       label: 'Import…',
       command: `Import into “${folder.name}”…`,
@@ -152,7 +152,7 @@ function listPersonalActions({ id, name, path, accessLevel }: MenuFolder): reado
   const isFavorite = isCachedFavorite(id);
   const manages = accessLevel === 'MANAGE';
   const link = location.origin + toAddress(`/folders/${id}`);
-  const copying = (what: 'link' | 'path' | 'id', text: string): FolderAction => ({
+  const createCopyAction = (what: 'link' | 'path' | 'id', text: string): FolderAction => ({
     id: `copy-${what}`,
     label: `Copy ${what}`,
     command: `Copy the ${what} of “${name}”`,
@@ -168,7 +168,7 @@ function listPersonalActions({ id, name, path, accessLevel }: MenuFolder): reado
       keywords: 'grants permissions rights',
       onAction: () => navigate(`/folders/${id}?tab=access`),
     },
-    ...when(!currentView, {
+    ...includeIf(!currentView, {
       id: 'favorite',
       label: isFavorite ? 'Remove from favorites' : 'Add to favorites',
       command: isFavorite ? `Remove “${name}” from favorites` : `Add “${name}” to favorites`,
@@ -176,9 +176,9 @@ function listPersonalActions({ id, name, path, accessLevel }: MenuFolder): reado
       keywords: 'star bookmark',
       onAction: () => void toggleFavorite({ id, name }, !isFavorite),
     }),
-    copying('link', link),
-    copying('path', path),
-    copying('id', id),
+    createCopyAction('link', link),
+    createCopyAction('path', path),
+    createCopyAction('id', id),
   ];
 }
 

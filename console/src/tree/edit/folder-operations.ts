@@ -178,7 +178,7 @@ type MoveResult = NonNullable<typeof moveFolder.result>;
 type MoveInput = Parameters<NonNullable<typeof moveFolder.cliArguments>>[0]['input'];
 
 /** `newName` is for one folder. */
-export function moveInto(
+export function createMoveAction(
   parent: { readonly id: string; readonly name: string },
   newName?: string,
 ): BulkAction<FolderRef, { input: MoveInput }, MoveResult> {
@@ -215,11 +215,11 @@ export async function moveFolders(
   folders: readonly FolderRef[],
   parent: { id: string; name: string },
 ): Promise<void> {
-  const moving = folders.filter(({ parentId }) => parentId !== parent.id);
-  const { failures, untried } = await performEach(moving, moveInto(parent));
+  const foldersToMove = folders.filter(({ parentId }) => parentId !== parent.id);
+  const { failures, untriedItems } = await performEach(foldersToMove, createMoveAction(parent));
   const [first] = failures;
   if (!first) return;
-  const others = failures.length + untried.length - 1;
+  const others = failures.length + untriedItems.length - 1;
   reportFailure(
     `${moveFolder.label} “${first.item.name}”: ${first.text}${others > 0 ? ` ${others} more were not moved.` : ''}`,
   );
@@ -228,7 +228,11 @@ export async function moveFolders(
 type DeleteResult = NonNullable<typeof deleteFolder.result>;
 
 /** Deletes folders with everything inside. */
-export const deletion: BulkAction<FolderRef, { input: { id: string; recursive: boolean } }, DeleteResult> = {
+export const deleteAction: BulkAction<
+  FolderRef,
+  { input: { id: string; recursive: boolean } },
+  DeleteResult
+> = {
   taskOf: ({ id, name, parentId }) => ({
     action: deleteFolder,
     variables: { input: { id, recursive: true } },

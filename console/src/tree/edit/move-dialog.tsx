@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { moveFolder } from '../../actions/folder-actions.ts';
 import { BulkDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
-import { moveInput, moveInto, type FolderRef } from './folder-operations.ts';
+import { moveInput, createMoveAction, type FolderRef } from './folder-operations.ts';
 import type { AccessLevel } from '../../graph/folder-change.ts';
 import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
 import { describeProblem, isTransient } from '../../graph/problem.ts';
@@ -50,7 +50,7 @@ export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialo
       items={isOne ? folders : folders.filter(({ parentId }) => parentId !== target?.id)}
       nameOf={({ name: text }) => text}
       // The button is disabled until there is a target.
-      action={moveInto(target ?? { id: '', name: '' }, newName)}
+      action={createMoveAction(target ?? { id: '', name: '' }, newName)}
       onClose={onClose}
     >
       {!chosenTarget && (

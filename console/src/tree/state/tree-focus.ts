@@ -50,7 +50,7 @@ export class TreeFocus {
   }
 
   /** Returns whether folders other than the current one are selected. The current folder is selected when it opens. */
-  hasSelectionBeside(currentId: string | null): boolean {
+  hasOtherSelection(currentId: string | null): boolean {
     return this.#selected.size > 1 || (this.#selected.size === 1 && !this.#selected.has(currentId ?? ''));
   }
 

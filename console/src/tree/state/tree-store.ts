@@ -104,19 +104,19 @@ export class TreeStore {
     this.#rootId = folder.id;
     this.#expandedIds.add(folder.id);
     this.#storeFolder(folder);
-    this.changed(folder.id);
+    this.recordChange(folder.id);
   }
 
   expand(id: string): void {
     this.#expandedIds.add(id);
     const folder = this.#folders.get(id);
     if (folder) this.#storeFolder(folder);
-    this.changed(id);
+    this.recordChange(id);
   }
 
   collapse(id: string): void {
     this.#expandedIds.delete(id);
-    this.changed(id);
+    this.recordChange(id);
   }
 
   /** Stores a range of a level. Returns the expanded folders that are no longer at their old position. */
@@ -167,7 +167,7 @@ export class TreeStore {
       this.#enterLevel(folder, parentId);
     }
     if (before || level?.positionOf(folder.id) !== undefined) this.#storeFolder(folder);
-    this.changed(folder.id);
+    this.recordChange(folder.id);
   }
 
   /** Removes a folder and its descendants. */
@@ -176,7 +176,7 @@ export class TreeStore {
     if (!folder || id === this.#rootId) return;
     this.#leaveLevel(folder);
     this.#forgetSubtree(id);
-    this.changed(folder.parent?.id ?? null);
+    this.recordChange(folder.parent?.id ?? null);
   }
 
   /** Call this before an optimistic removal. Returns a function that checks whether the server has confirmed the removal. */
@@ -199,7 +199,7 @@ export class TreeStore {
   markStale(id: string): void {
     const level = this.#levels.get(id);
     if (level) level.isStale = true;
-    this.changed(id);
+    this.recordChange(id);
   }
 
   /** Marks all loaded levels in a subtree as stale. For the root, that is every level. */
@@ -220,7 +220,7 @@ export class TreeStore {
     for (const cache of [this.#folders, this.#levels, this.#expandedIds, this.#pendingRemovals])
       cache.clear();
     this.#rootId = null;
-    this.changed(null);
+    this.recordChange(null);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -232,7 +232,7 @@ export class TreeStore {
   readonly version = (): number => this.#version;
 
   /** Invalidates the row counts of a folder and its ancestors. Several changes notify the listeners once. */
-  changed(id: string | null): void {
+  recordChange(id: string | null): void {
     this.#version += 1;
     if (id !== null) for (const folderId of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(folderId);
     if (this.#isNotifying) return;
@@ -276,7 +276,7 @@ export class TreeStore {
     if (folder && total !== undefined && folder.folders.totalCount !== total) {
       this.#folders.set(id, { ...folder, folders: { totalCount: total } });
     }
-    this.changed(id);
+    this.recordChange(id);
   }
 
   #enterLevel(folder: FolderRow, parentId: string): void {
@@ -295,7 +295,7 @@ export class TreeStore {
     else if (parent?.folders.totalCount === 0) {
       this.#folders.set(parentId, { ...parent, folders: { totalCount: 1 } });
     }
-    this.changed(parentId);
+    this.recordChange(parentId);
   }
 
   #leaveLevel(folder: FolderRow): void {

@@ -174,7 +174,7 @@ function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNo
       depth={row.depth}
       isExpanded={row.isExpanded}
       isSelected={isSelected}
-      isHighlighted={isSelected && focus.hasSelectionBeside(currentId)}
+      isHighlighted={isSelected && focus.hasOtherSelection(currentId)}
       isFocused={index === focus.index}
       isCurrent={isCurrent}
       isFaint={folder !== null && (props.isFaint?.(folder) ?? false)}

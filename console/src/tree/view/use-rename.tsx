@@ -15,7 +15,7 @@ interface Rename {
 
 /** `onEnd` moves the focus back to the tree. */
 export function useRename(store: TreeStore, onEnd: () => void): Rename {
-  const [renaming, setRenaming] = useState<RenameState | null>(null);
+  const [renameState, setRenameState] = useState<RenameState | null>(null);
   // Closing the field also blurs it, which calls `save`. The ref is null by then, so that call does nothing.
   const latest = useRef<RenameState | null>(null);
   const isMounted = useRef(false);
@@ -25,7 +25,7 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
   }, []);
   const set = (next: RenameState | null) => {
     latest.current = next;
-    setRenaming(next);
+    setRenameState(next);
   };
   const leave = () => {
     set(null);
@@ -53,12 +53,12 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
   };
   return {
     begin: ({ id, name }) => set({ id, text: name, problem: null }),
-    edit: renaming && {
-      id: renaming.id,
+    edit: renameState && {
+      id: renameState.id,
       field: (
         <RenameField
-          renaming={renaming}
-          onChange={(text) => set({ ...renaming, text, problem: null })}
+          renaming={renameState}
+          onChange={(text) => set({ ...renameState, text, problem: null })}
           onSave={() => void save(true)}
           onBlur={() => void save(false)}
           onLeave={leave}

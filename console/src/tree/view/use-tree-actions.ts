@@ -43,17 +43,19 @@ interface TreeActionsOptions {
 export function useTreeActions({ tree, currentId, rename, showMenu, enter }: TreeActionsOptions) {
   const { store, focus } = tree;
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
-  const { cut, setCut, dropped, move } = useDirectMoves(tree, (next) => setDialog((open) => open ?? next));
+  const { cutFolders, setCutFolders, movingFolders, move } = useDirectMoves(tree, (next) =>
+    setDialog((open) => open ?? next),
+  );
 
   const create = (folder: FolderRow) => {
     if (rightsOf(store, folder).create) setDialog({ kind: 'create', parent: toFolderRef(folder) });
   };
   const openRemovalDialog = (folder: FolderRow, kind: 'move' | 'delete') => {
-    const folders = movable(folder);
+    const folders = listRemovable(folder);
     if (folders.length > 0) setDialog({ kind, folders: folders.map(toFolderRef) });
   };
   /** The selected folders, or none if the viewer lacks the right to remove one. */
-  const movable = (folder: FolderRow) => {
+  const listRemovable = (folder: FolderRow) => {
     const folders = focus.selectionFor(folder);
     return folders.every((each) => rightsOf(store, each).remove) ? folders : [];
   };
@@ -61,8 +63,8 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
   const command = (name: TreeCommand): boolean => {
     const { folder } = focus;
     if (name === 'leave') {
-      const isUsed = cut.length > 0 || focus.hasSelectionBeside(currentId);
-      setCut([]);
+      const isUsed = cutFolders.length > 0 || focus.hasOtherSelection(currentId);
+      setCutFolders([]);
       if (isUsed) focus.select(null);
       return isUsed;
     }
@@ -70,8 +72,8 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     else if (!folder) return false;
     else if (name === 'create') create(folder);
     else if (name === 'delete') openRemovalDialog(folder, 'delete');
-    else if (name === 'cut') setCut(movable(folder));
-    else if (name === 'paste') void move(cut, folder);
+    else if (name === 'cut') setCutFolders(listRemovable(folder));
+    else if (name === 'paste') void move(cutFolders, folder);
     else if (name === 'menu') showMenu();
     else if (rightsOf(store, folder).rename) rename(folder);
     return true;
@@ -90,18 +92,18 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     setDialog(null);
     enterAfterDialog(enter);
   };
-  return { dialog, cut, dropped, create, move, command, open, listMenu, close };
+  return { dialog, cutFolders, movingFolders, create, move, command, open, listMenu, close };
 }
 
 /** Moves by dropping, and by cutting and pasting. A move that changes the access of users is confirmed first. */
 function useDirectMoves(tree: Tree, openDialog: (dialog: OpenDialog) => void) {
-  const [cut, setCut] = useState<readonly FolderRow[]>([]);
+  const [cutFolders, setCutFolders] = useState<readonly FolderRow[]>([]);
   /** Folders whose move is being checked or performed. */
-  const [dropped, setDropped] = useState<readonly FolderRow[]>([]);
+  const [movingFolders, setMovingFolders] = useState<readonly FolderRow[]>([]);
   const move = async (folders: readonly FolderRow[], target: FolderRow) => {
     if (!canMoveInto(tree.store, target, folders)) return;
-    setCut([]);
-    setDropped(folders);
+    setCutFolders([]);
+    setMovingFolders(folders);
     const refs = folders.map(toFolderRef);
     const { id, name } = target;
     try {
@@ -111,10 +113,10 @@ function useDirectMoves(tree: Tree, openDialog: (dialog: OpenDialog) => void) {
     } catch (error) {
       reportFailure(`Cannot move the folders. ${describeProblem(error).text}`);
     } finally {
-      setDropped([]);
+      setMovingFolders([]);
     }
   };
-  return { cut, setCut, dropped, move };
+  return { cutFolders, setCutFolders, movingFolders, move };
 }
 
 export type TreeActions = ReturnType<typeof useTreeActions>;
