@@ -9,12 +9,12 @@ import { defineConfig, type Plugin } from 'vite';
 
 const compressibleFile = /\.(?:html|js|css|svg|json)$/;
 
-/** The server that `npm run dev` uses. */
+/** `npm run dev` forwards API requests to this Espalier server. */
 const devServer = 'http://127.0.0.1:8080';
 
 function compressFiles(): Plugin {
   return {
-    name: 'compressed-forms',
+    name: 'compress-files',
     apply: 'build',
     async writeBundle({ dir }) {
       const names = await readdir(dir!, { recursive: true });
@@ -25,10 +25,10 @@ function compressFiles(): Plugin {
   };
 }
 
-/** Drops the texts of react-aria in thirty other languages: the console is in English. */
+/** Removes the texts of react-aria in thirty other languages, because the console is in English. */
 function keepEnglish(): Plugin {
   return {
-    name: 'english-alone',
+    name: 'keep-english',
     enforce: 'pre',
     load: {
       filter: { id: /react-(?:aria|stately)[^?]*\/intl\/.*\/(?!en-US)[a-z]{2}-[A-Z]{2}\.m?js$/ },

@@ -44,7 +44,7 @@ export async function simulateHour(consoleTestbed: ConsoleTestbed): Promise<void
     tree.mutate(name, input, 'cursor', sessions[0]!.tokens.authToken);
   const campus = await demo.idOf('/Places/Harbour Campus');
 
-  /** By minute. */
+  /** The events, by the minute in which they happen. */
   const events: Readonly<Record<number, () => Promise<unknown>>> = {
     0: () => signIn('ada', agents.firefox),
     5: () => failLogin('tim'),

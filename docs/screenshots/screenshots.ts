@@ -1,6 +1,6 @@
 /**
- * Takes the screenshots of the console for docs/images/, in both themes, from a server with demo data. Each run creates the
- * same pictures, except for ids. `npm run screenshots -- users journal` takes only the named ones.
+ * Takes the screenshots of the console for docs/images/, in both themes, from a server with demo data. Each run creates
+ * the same pictures, except for ids. For example, `npm run screenshots -- users journal` takes only the views `users` and `journal`.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Converts a PNG to a palette of 256 colors, which halves its size. Nearly equal colors become one. */
+/** Converts a PNG to a palette of 256 colors, which halves its size. Similar colors become one color. */
 
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 

@@ -350,7 +350,7 @@ describe('the console on SQLite', () => {
 
   test('shows gauges of the server on the overview', async () => {
     const page = await testbed.openSignedIn('admin', '/overview');
-    const gauges = page.getByRole('region', { name: 'Stored' });
+    const gauges = page.getByRole('region', { name: 'Stored data' });
     await gauges.waitFor();
     const text = (await gauges.innerText()).replace(/\s+/g, ' ');
     assert.match(text, /Folders 3,\d\d\d including the trash Users 6 .*Database [\d.]+ [kM]B/);

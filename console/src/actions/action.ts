@@ -1,14 +1,14 @@
 /** Actions and queries as data, which the console runs or copies as GraphQL, curl or a command. */
 
 export interface Action<Variables extends object = object, Result = unknown> {
-  /** The text of a button: "Rename folder". */
+  /** The text of the button, for example "Rename folder". */
   readonly label: string;
   readonly document: string;
   /** The arguments after `espalier`, which must not contain a secret. Without them, `espalier query` sends the document. */
   cliArguments?(variables: Variables): readonly string[] | undefined;
   /** Input fields that are never copied. */
   readonly secrets?: readonly string[];
-  /** Never set. Carries the type of the response. */
+  /** Never set. It only gives TypeScript the type of the response. */
   readonly result?: Result;
 }
 
@@ -76,12 +76,12 @@ function commentOut(text: string): string {
   return text.replace(/^/gm, '# ');
 }
 
-/** Formats arguments that users chose, for the end of a command. A leading dash does not turn an argument into a flag. */
+/** Formats the last arguments of a command from values that a user typed. A value with a leading dash does not become a flag. */
 export function positionalArguments(...values: readonly string[]): readonly string[] {
   return values.some((value) => value.startsWith('-')) ? ['--', ...values] : values;
 }
 
-/** Formats a flag whose value a user chose. A leading dash does not turn the value into a flag. */
+/** Formats a flag with a value that a user typed. A value with a leading dash does not become another flag. */
 export function flagArguments(flag: string, value: string): readonly string[] {
   return value.startsWith('-') ? [`--${flag}=${value}`] : [`--${flag}`, value];
 }

@@ -111,7 +111,7 @@ export const moveFolder: Action<
       }
     }
   `,
-  // The command accepts a new name only as part of a path, but the call contains ids.
+  // `espalier folder move` accepts a new name only as part of a path, but the call contains ids.
   cliArguments: ({ input: { id, parentId, name, expectedVersion, dryRun } }) =>
     expectedVersion === undefined && name === undefined
       ? ['folder', 'move', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]

@@ -15,7 +15,7 @@ interface GrantKey {
 
 /** A folder and a grantee, with the text that names the grant in messages. */
 export interface DescribedGrant extends GrantKey {
-  /** The form for the middle of a sentence, for example `the grant to ada`. */
+  /** The name of the grant in messages, for example `the grant to ada`. */
   readonly subject: string;
 }
 
@@ -23,7 +23,7 @@ export function grantCall({ folderId, grantee }: GrantKey, level: AccessLevel) {
   return { action: grantAccess, variables: { input: { folderId, ...grantee, level } } };
 }
 
-/** `before` is the level granted until now, or null. */
+/** `previousLevel` is null for a new grant. */
 export function grantTask(grant: DescribedGrant, level: AccessLevel, previousLevel: AccessLevel | null) {
   return {
     ...grantCall(grant, level),
@@ -39,7 +39,7 @@ export function revokeTask(grant: DescribedGrant, before: AccessLevel) {
   } satisfies AnyTask;
 }
 
-/** The part of `revokeTask` without undo. The undo of a new grant needs only this part. */
+/** Like `revokeTask`, but without undo steps. The undo of a new grant runs this task. */
 function revokeTaskWithoutUndo(grant: GrantKey) {
   const { folderId, grantee } = grant;
   return {

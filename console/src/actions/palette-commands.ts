@@ -5,13 +5,13 @@ import { useEffect, useRef } from 'react';
 export interface Command {
   /** Unique among all commands. */
   readonly id: string;
-  /** As in a menu, with dots if it opens a dialog: "Move to…". */
+  /** The text of the command, with dots if the command opens a dialog, for example "Move to…". */
   readonly label: string;
-  /** The heading under which it is listed: "Folder", "People". */
+  /** The heading above the command, for example "Folder" or "People". */
   readonly group: string;
   /** Further words that find the command. */
   readonly keywords?: string;
-  /** The displayed keyboard shortcut: "F2". The screen itself handles the keys. */
+  /** The displayed keyboard shortcut, for example "F2". The screen itself handles the keys. */
   readonly keys?: string;
   readonly run: () => void;
 }

@@ -4,9 +4,9 @@ import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { Call } from './action.ts';
 
 export interface Task<Variables extends object, Result> extends Call<Variables, Result> {
-  /** The message on success. Without it, no toast appears. */
+  /** The message on success. Without a message, no toast appears. */
   readonly doneText?: string | ((result: Result) => string);
-  /** The steps that undo it, in order. Empty if it cannot be undone. */
+  /** The steps that undo the task, in order. Empty if the task cannot be undone. */
   readonly undoSteps?: (result: Result) => readonly UndoStep[];
   /** The queries to read again, on success and on failure. */
   readonly staleQueries?: readonly GraphQueryKey[];
@@ -18,13 +18,13 @@ export interface Task<Variables extends object, Result> extends Call<Variables, 
 export type AnyTask = Task<any, any>;
 
 export interface UndoStep {
-  /** The subject as in a sentence: `“Seeds”`. */
+  /** The name of the changed item in messages, for example `“Seeds”`. */
   readonly subject: string;
-  /** Created when the step runs, because earlier steps may have created newer versions. */
+  /** Creates the task when the step runs, because earlier steps may have created newer versions. */
   readonly task: () => AnyTask;
   /** Replaces the server's message for a conflict that is not a version conflict. */
   readonly conflictText?: string;
-  /** Checks for later changes where the server cannot compare versions. */
+  /** Returns whether the item has not changed since. Used where the server cannot compare versions. */
   readonly isUnchanged?: () => Promise<boolean>;
   // oxlint-disable-next-line typescript/no-explicit-any -- The result of a task of any kind.
   readonly onDone?: (result: any) => void;

@@ -9,7 +9,7 @@ const addDoneToast = (text: string, undoToast: Undo) => toasts.add({ tone: 'done
 describe('undo', () => {
   afterEach(() => toasts.clear());
 
-  test('runs one after the other, the latest first', async () => {
+  test('starts only after the previous undo has ended', async () => {
     const steps: string[] = [];
     const releases: (() => void)[] = [];
     const createSlowUndo =
@@ -34,7 +34,7 @@ describe('undo', () => {
     assert.deepEqual(texts(), ['Undone: b', 'Undone: a']);
   });
 
-  test('can be retried, and then names the undone action', async () => {
+  test('can be retried after a failure', async () => {
     const retry: Undo = () => Promise.resolve(undefined);
     addDoneToast('Moved “Seeds”', () => Promise.resolve({ problem: 'Not reachable.', retry }));
     await undo(latestUndoable()!);

@@ -30,12 +30,12 @@ const step = (id: string, more: Partial<UndoStep> = {}): UndoStep => ({
   ...more,
 });
 
-describe('runUndoSteps', () => {
+describe('runUndoSteps()', () => {
   test('runs the steps in order', async () => {
     assert.deepEqual(await runSteps([step('a'), step('b')]), { done: ['a', 'b'], problems: [] });
   });
 
-  test('stops at a subject that has changed since, and reports it', async () => {
+  test('stops with a message at a folder that was changed later', async () => {
     const refusal = conflict(
       'The folder has changed since you read it: its version is 4, not 3. Read it again.',
       {
@@ -52,7 +52,7 @@ describe('runUndoSteps', () => {
     });
   });
 
-  test('reports the reason of another conflict', async () => {
+  test('reports the reason for other conflicts', async () => {
     const refusal = conflict('The name "Pots" is already in use in that folder.', {});
     const { problems } = await runSteps([step('a')], { a: refusal });
     assert.deepEqual(problems, [
@@ -64,7 +64,7 @@ describe('runUndoSteps', () => {
     assert.deepEqual(withConflictText.problems, ['“a” now contains folders. Nothing was undone.']);
   });
 
-  test('checks for changes first where the server cannot compare versions', async () => {
+  test('calls isUnchanged() first if a step has it', async () => {
     const isUnchanged = () => Promise.resolve(false);
     assert.deepEqual(await runSteps([step('a', { isUnchanged })]), {
       done: [],
@@ -75,7 +75,7 @@ describe('runUndoSteps', () => {
   });
 });
 
-test('allows a retry from the failed step after a transient error', async () => {
+test('returns the steps to retry after a transient error', async () => {
   const unreachable = new EspalierError('UNREACHABLE', 'Away.');
   const steps = [step('a'), step('b'), step('c')];
   const remainingAfter = async (refusal: Error) =>
@@ -87,7 +87,7 @@ test('allows a retry from the failed step after a transient error', async () => 
 });
 
 describe('EquivalentVersions', () => {
-  test('resolves the version to undo changes in sequence', () => {
+  test('returns the latest version with the content of an earlier version', () => {
     const versions = new EquivalentVersions();
     // The changes created versions 2 and 3. Version 4 undoes 3, then version 5 undoes 2.
     versions.record('a', 2, 4);
@@ -98,7 +98,7 @@ describe('EquivalentVersions', () => {
     assert.equal(versions.resolve('b', 2), 2);
   });
 
-  test('follows chains of undone versions', () => {
+  test('follows a chain of versions', () => {
     const versions = new EquivalentVersions();
     versions.record('a', 1, 3);
     versions.record('a', 3, 5);

@@ -1,4 +1,4 @@
-/** Undoes actions. It stops with a message if the subject has changed since, so that no later change is lost. */
+/** Runs the steps that undo an action. Stops with a message if the changed item has changed again, so that no later change is lost. */
 
 import { EspalierError } from '@espalier/client';
 import { isTransient, describeProblem } from '../graph/problem.ts';

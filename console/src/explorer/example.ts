@@ -14,7 +14,7 @@ export type ExampleGroup = 'Read' | 'Change' | 'Follow' | 'Administrators';
 
 export const exampleGroups: readonly ExampleGroup[] = ['Read', 'Change', 'Follow', 'Administrators'];
 
-/** Ids for the variables of examples. Empty if there is none. */
+/** Ids for the variables of examples. An id is empty if the viewer has no such folder. */
 export interface ExampleIds {
   readonly userId: string;
   readonly rootId: string;

@@ -54,7 +54,7 @@ export interface Field {
 }
 
 export interface Endpoint {
-  /** Used in the address. */
+  /** The operation id, which is part of the address of the endpoint on this page. */
   readonly id: string;
   readonly method: string;
   /** Whether HEAD is supported as well. */

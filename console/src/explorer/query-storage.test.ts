@@ -39,7 +39,7 @@ describe('stored queries', () => {
     assert.deepEqual([ada.length, grace.length, grace.getItem('query')], [0, 1, '{ viewer }']);
   });
 
-  test('stay in memory where there is no storage', () => {
+  test('stay in memory if the browser has no storage', () => {
     const memory = createQueryStorage('ada', null);
     memory.setItem('query', '{ cursor }');
     memory.clear();

@@ -16,7 +16,7 @@ const view = createSchemaView(answer.data as unknown as SchemaResponse);
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
 describe('schema model', () => {
-  test('lists the operations, and all types except the root types and the types of GraphQL itself', () => {
+  test('lists the operations and types, without root types and built-in types', () => {
     const [queries, mutations, subscriptions] = view.operations;
     assert.ok(names(queries!.fields).includes('folder'));
     assert.ok(names(mutations!.fields).includes('createFolder'));
@@ -25,7 +25,7 @@ describe('schema model', () => {
     for (const name of ['Query', 'Mutation', '__Schema']) assert.ok(!names(view.types).includes(name), name);
   });
 
-  test('searches names of fields, arguments and values', () => {
+  test('searches the names of fields, arguments and values', () => {
     const results = searchSchema(view, ' NAMECONTAINS ');
     assert.deepEqual(names(results.types), ['FolderFilter']);
     assert.deepEqual(

@@ -202,7 +202,7 @@ function useEditorOptions(): void {
   }));
   useEffect(() => {
     const fontFamily = getComputedStyle(document.documentElement).getPropertyValue('--letters-code');
-    const editors = { Query: queryEditor, Variables: variableEditor, Answer: responseEditor };
+    const editors = { Query: queryEditor, Variables: variableEditor, Response: responseEditor };
     for (const [ariaLabel, editor] of Object.entries(editors)) {
       editor?.updateOptions({
         ariaLabel,
@@ -219,7 +219,7 @@ function useEditorOptions(): void {
 }
 
 interface SplitPanesProps {
-  /** The name under which the separator's position is stored. */
+  /** The name under which the position of the divider is stored. */
   readonly name: string;
   readonly label: string;
   /** The panes are stacked. */

@@ -58,7 +58,7 @@ function RenameDialog({ folder, onClose }: { folder: FolderRef; onClose: () => v
         name="name"
         value={name}
         onChange={setName}
-        help="Unique in the parent folder. No slashes, at most 255 characters."
+        help="Must be unique in the parent folder. No slashes, at most 255 characters."
         autoFocus
       />
     </ActionDialog>

@@ -50,7 +50,7 @@ function createList() {
   return { queries, server, settle, displayed, state, readMore, stop };
 }
 
-describe('readNextPage', () => {
+describe('readNextPage()', () => {
   test('reads only the next page if nothing has changed', async () => {
     const { server, settle, displayed, readMore } = createList();
     await settle();
@@ -112,7 +112,7 @@ describe('readNextPage', () => {
   });
 });
 
-describe('readFilledPage', () => {
+describe('readFilledPage()', () => {
   const pages = (...items: string[][]) => {
     const cursors: (string | null)[] = [];
     const read = (after: string | null) => {
@@ -143,7 +143,7 @@ describe('readFilledPage', () => {
   });
 });
 
-describe('readAllPages', () => {
+describe('readAllPages()', () => {
   test('reads all pages of a list, each after the cursor of the previous page', async () => {
     const pages = [
       { items: ['a', 'b'], pageInfo: { hasNextPage: true, endCursor: 'b' } },

@@ -71,8 +71,8 @@ export function KeysScreen() {
         empty={
           <Empty icon="key" title="No signing keys">
             <p>
-              Users cannot sign in without a key. Check the log of the server, and create a key with the
-              command below.
+              Users cannot sign in without a key. Check the log of the server, and create a key with{' '}
+              <code>espalier keys rotate</code>.
             </p>
           </Empty>
         }

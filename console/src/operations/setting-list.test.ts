@@ -34,7 +34,7 @@ test('groups settings by subject in the order of the server', () => {
   ]);
 });
 
-test('requires every word in the name, subject, description or value', () => {
+test('finds settings whose texts contain every word of the search', () => {
   assert.deepEqual(names(groupSettings([port, masterKey, host], { text: ' Signing KEY ' })), [
     ['Database', 'ESPALIER_MASTER_KEY'],
   ]);
@@ -42,7 +42,7 @@ test('requires every word in the name, subject, description or value', () => {
   assert.deepEqual(groupSettings([port, host], { text: 'port sealed' }), []);
 });
 
-test('marks a secret that is set as different, but not a value that equals its default', () => {
+test('treats every secret that is set as different from its default', () => {
   assert.ok(isDifferent(port));
   assert.ok(!isDifferent(setting({ source: 'COMMAND_LINE' })));
   assert.ok(!isDifferent(masterKey));

@@ -74,7 +74,7 @@ export function PasswordOnce({ username, password, message, onClose }: PasswordO
           <CopyButton text={password} label="Copy password" />
         </div>
         <p className="hint">
-          Send it to {username} in a safe way, and ask them to change it. It is shown only once.
+          Send the password to {username} in a safe way, and ask them to change it. You can see it only once.
         </p>
         <footer className="dialog-footer">
           <span className="grow" />

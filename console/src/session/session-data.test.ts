@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clearUserData, onSignOut, listUnsaved, whileSignedIn } from './session-data.ts';
 
-describe('user data', () => {
-  test('settles a promise only while the same user is signed in', async () => {
-    assert.equal(await whileSignedIn(Promise.resolve('theirs')), 'theirs');
+describe('session data', () => {
+  test('whileSignedIn() settles only while the same user is signed in', async () => {
+    assert.equal(await whileSignedIn(Promise.resolve('own data')), 'own data');
     await assert.rejects(whileSignedIn(Promise.reject(new Error('refused'))), /refused/);
     const outcomes: unknown[] = [];
     const note = (value: unknown) => outcomes.push(value);
@@ -15,7 +15,7 @@ describe('user data', () => {
     assert.deepEqual(outcomes, []);
   });
 
-  test('lists unsaved data until its registration is removed', () => {
+  test('listUnsaved() lists data until its registration is removed', () => {
     const stop = onSignOut(
       () => undefined,
       () => ['Seeds'],

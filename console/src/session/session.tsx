@@ -104,7 +104,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
     else if (viewer) void queries.invalidateQueries();
     show({ kind: 'signedIn', viewer: next });
   };
-  /** If the viewer is already known, an error is thrown with `rejects`, and ignored without it. */
+  /** If the viewer is already known, an error is ignored unless `rejects` is true. */
   const read = async ({ rejects = false } = {}) => {
     const id = ++lastRead;
     const isOvertaken = () => id !== lastRead;

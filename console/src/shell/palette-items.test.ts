@@ -20,7 +20,7 @@ const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
 const labels = (items: readonly PaletteItem[]) => items.map(({ label }) => label);
 
 describe('palette', () => {
-  test('matches prefixes of words in any order, and ignores case and accents', () => {
+  test('matches prefixes of words in any order, ignoring case and accents', () => {
     for (const text of ['', 'move', 'Mo', 'to mo', 'MÖVE', '  move  to ']) {
       assert.notEqual(rankMatch({ label: 'Move to…' }, text), undefined, text);
     }
@@ -33,7 +33,7 @@ describe('palette', () => {
     assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colors' }, 'igh'), undefined);
   });
 
-  test('ranks labels that start with the text first, then labels with a matching word, then the rest', () => {
+  test('ranks labels that start with the text before labels with a matching word', () => {
     const items = ['Dissessions', 'Your sessions', 'Sessions'].map((label) => item(label));
     assert.deepEqual(labels(findItems(items, 'sess')), ['Sessions', 'Your sessions', 'Dissessions']);
   });
@@ -43,7 +43,7 @@ describe('palette', () => {
     assert.deepEqual(labels(findItems(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
   });
 
-  test('distinguishes a command that is found by its verb from one that is found by the name of its folder', () => {
+  test('ignores the folder name in a command in matchesWithoutNames()', () => {
     const command = item('Show who has access to “Places”', { keywords: 'grants' });
     for (const text of ['show', 'access', 'gra']) assert.ok(matchesWithoutNames(command, text), text);
     for (const text of ['places', 'access places']) assert.ok(!matchesWithoutNames(command, text), text);
@@ -57,7 +57,7 @@ describe('palette', () => {
     assert.deepEqual(labels(dropStale(items, 'lag', true)), ['Lagoon']);
     assert.deepEqual(labels(dropStale(items, 'north', true)), ['Laboratory']);
     assert.deepEqual(labels(dropStale(items, 'lax', true)), []);
-    assert.equal(dropStale(items, 'what the server finds by other means', false).length, 2);
+    assert.equal(dropStale(items, 'a text that only the server can match', false).length, 2);
   });
 
   test('shows a duplicate item once, in its first group', () => {

@@ -11,7 +11,7 @@ export interface RecentChoice {
 const maxChoices = 12;
 const storageKey = (viewerId: string) => `espalier:recent:${viewerId}`;
 
-/** A view has none, because the choices of the viewed user are private. */
+/** A view as another user has no recent choices, because the choices of that user are private. */
 export function readRecent(viewerId: string): readonly RecentChoice[] {
   if (currentView) return [];
   try {

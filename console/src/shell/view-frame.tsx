@@ -32,6 +32,6 @@ export function reportEndedView(): void {
   if (username === null) return;
   toasts.add({
     tone: 'note',
-    text: `The view as ${username} has ended. A view ends after 15 minutes, or when the rights of one of the two users change.`,
+    text: `The view as ${username} has ended. A view ends after 15 minutes, or when your rights or the rights of the other user change.`,
   });
 }

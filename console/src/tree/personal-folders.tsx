@@ -30,7 +30,7 @@ const folderLists: readonly FolderList[] = [
   { kind: 'shared', label: 'Shared with me', shortLabel: 'Shared', icon: 'group' },
 ];
 
-/** Nothing is shared with administrators, because their access needs no grant. A view has no favorites and no visits. */
+/** Nothing is shared with administrators, because their access needs no grant. A view as another user has no favorites and no visits. */
 export function listsFor({ isAdministrator }: { readonly isAdministrator: boolean }): readonly FolderList[] {
   return folderLists.filter(({ kind }) => (kind === 'shared' ? !isAdministrator : !currentView));
 }

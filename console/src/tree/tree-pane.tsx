@@ -44,21 +44,13 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
   useSyncExternalStore(marks.subscribe, marks.version);
   useSyncExternalStore(store.subscribe, store.version);
 
-  const focusTree = () => pane.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
-  useFocusAfterSignIn(focusTree);
-  const rename = useRename(store, focusTree);
+  const enter = () => pane.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
+  useFocusAfterSignIn(enter);
+  const rename = useRename(store, enter);
   const openId = currentId ?? store.root?.id ?? null;
-  const actions = useTreeActions({
-    tree,
-    currentId: openId,
-    rename: rename.begin,
-    showMenu,
-    enter: focusTree,
-  });
+  const actions = useTreeActions({ tree, currentId: openId, rename: rename.begin, showMenu, enter });
   const { drag, onPointerDown } = useDrag(tree, (folders, target) => void actions.move(folders, target));
-  const faintIds = new Set(
-    [...actions.cutFolders, ...actions.movingFolders, ...(drag?.folders ?? [])].map(({ id }) => id),
-  );
+  const faintIds = idsOf([...actions.cutFolders, ...actions.movingFolders, ...(drag?.folders ?? [])]);
   useFindShortcut(field);
 
   const { root } = store;
@@ -72,9 +64,9 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
         aside={<NewFolderButton parent={current} onCreate={actions.create} />}
         onPick={(folder) => {
           openFolder(folder);
-          focusTree();
+          enter();
         }}
-        onLeave={focusTree}
+        onLeave={enter}
       >
         <TreeLoadState tree={tree}>
           <TreeView
@@ -94,7 +86,7 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
           {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
-      {!isListOpen && <TreeSelection currentId={openId} actions={actions} onLeave={focusTree} />}
+      {!isListOpen && <TreeSelection currentId={openId} actions={actions} onLeave={enter} />}
       <p className="visually-hidden" role="status">
         {marks.announcement}
       </p>
@@ -103,6 +95,10 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
       <TreeDialogs actions={actions} />
     </section>
   );
+}
+
+function idsOf(folders: readonly { readonly id: string }[]): ReadonlySet<string> {
+  return new Set(folders.map(({ id }) => id));
 }
 
 const narrowScreen = matchMedia('(max-width: 760px)');

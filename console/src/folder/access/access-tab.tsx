@@ -24,7 +24,7 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
   const { isAdministrator } = useViewer();
   const grants = useGrants(id);
   const manages = hasLevel(accessLevel, 'MANAGE');
-  // Only administrators can follow changes of grants. Others receive changes of their own access elsewhere.
+  // Only administrators can follow changes of grants. `graph/live.tsx` reports changes of the viewer’s own access.
   useJournalTail({
     isEnabled: isAdministrator,
     filter: { kinds: ['GRANT_ACCESS', 'REVOKE_ACCESS'] },

@@ -23,7 +23,7 @@ const grants = [
 const format = (some: readonly Grant[]) =>
   some.map(({ folder, user, group }) => `${folder.id} ${user?.username ?? group?.name}`);
 
-test('keeps the order of folders, and sorts names naturally within each', () => {
+test('sorts the grants of each folder by name, with “Team 9” before “Team 10”', () => {
   assert.deepEqual(format(sortGrants(grants)), [
     'near Ben',
     'near team 9',
@@ -33,7 +33,7 @@ test('keeps the order of folders, and sorts names naturally within each', () => 
   ]);
 });
 
-test('finds grants by a part of the name without regard to case', () => {
+test('finds grants by a part of the name, ignoring case', () => {
   assert.deepEqual(format(filterByName(grants, ' TEAM')), ['near Team 10', 'near team 9']);
   assert.equal(filterByName(grants, '  '), grants);
 });

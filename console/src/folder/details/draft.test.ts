@@ -77,7 +77,7 @@ test('conflicts if another user sets a different value for the same field', () =
   ]);
 });
 
-test('sends the draft after keepMine, and conflicts again after a further change', () => {
+test('conflicts again if the field changes again after keepMine()', () => {
   const now = { ...savedFields, version: 4, title: 'Windmill' };
   const resolvedDraft = keepMine(typedDraft, now);
   assert.deepEqual(findConflicts(resolvedDraft, now), []);
@@ -85,7 +85,7 @@ test('sends the draft after keepMine, and conflicts again after a further change
   assert.equal(findConflicts(resolvedDraft, { ...now, version: 5, title: 'Watermill' }).length, 1);
 });
 
-test('discards only the conflicting fields after takeTheirs', () => {
+test('discards only the conflicting fields in takeTheirs()', () => {
   const now = { ...savedFields, version: 4, title: 'Windmill', properties: {} };
   const draft: Draft = { ...typedDraft, properties: { kind: 'json', text: '{"a":1}' } };
   const conflicts = findConflicts(draft, now);
@@ -96,7 +96,7 @@ test('discards only the conflicting fields after takeTheirs', () => {
   assert.deepEqual(collectChanges(takeTheirs(draft, now, conflicts), now), { icon: '⚓' });
 });
 
-test('compares objects regardless of key order, and lists with their order', () => {
+test('ignores the order of keys, but not of list items, in isDeepEqual()', () => {
   assert.equal(isDeepEqual({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 2] }, a: 1 }), true);
   assert.equal(isDeepEqual({ a: undefined }, { b: undefined }), false);
   assert.equal(isDeepEqual([1, 2], [2, 1]), false);
@@ -120,7 +120,7 @@ test('does not conflict with its own save while the user keeps typing', () => {
   );
 });
 
-test('is unchanged after text is reverted, but not with a new property row', () => {
+test('is unchanged after a text is reverted, but not after a property row is added', () => {
   assert.equal(isUnchanged({ ...createDraft(savedFields), texts: { title: 'Mill' } }), true);
   assert.equal(isUnchanged(typedDraft), false);
   assert.equal(

@@ -21,7 +21,7 @@ test('keeps the type of every value in rows', () => {
   assert.deepEqual(validate({ kind: 'json', text: formatJson(properties) }).properties, properties);
 });
 
-test('keeps a text that looks like a number', () => {
+test('keeps a text that looks like a number as text', () => {
   const rows = toRows({ code: '0123', __proto__: null });
   assert.deepEqual(validate({ kind: 'rows', rows }).properties, { code: '0123' });
 });

@@ -19,7 +19,7 @@ test('names the user who made the change, if known', () => {
   );
 });
 
-test('names the visible parents of a move', () => {
+test('names the old and new parents that the viewer can see', () => {
   const [oldParent, newParent] = [
     { id: 'a', name: 'A' },
     { id: 'b', name: 'B' },

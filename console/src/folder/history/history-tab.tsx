@@ -264,7 +264,7 @@ const changeColumns: readonly TableColumn<FolderEvent>[] = [
 
 const startKey = (id: string): GraphQueryKey => ['changes-from', id];
 
-/** Changes before a RESYNC are not available, so its cursor is stored as the start of the next read. */
+/** Changes before a RESYNC are not available, so the next read starts at the cursor of the RESYNC. */
 async function readChanges(id: string, after: string | null, signal: AbortSignal) {
   const start = after ?? queries.getQueryData<string>(startKey(id)) ?? null;
   const { changes } = await client.query<ChangesResponse>(changesDocument, { id, after: start }, { signal });

@@ -25,7 +25,7 @@ test('ignores entries that are repeated after a lost connection', () => {
   assert.equal(addArrivals(arrivals, entries(6, 7), false), arrivals);
 });
 
-test('holds entries while the user reads further down, and then shows them in order', () => {
+test('holds entries in order while the user reads further down', () => {
   const arrivals = addArrivals(
     addArrivals(addArrivals(emptyArrivals, entries(1), false), entries(2, 3), true),
     entries(4),
@@ -43,7 +43,7 @@ test('drops everything when too many entries have arrived', () => {
   assert.deepEqual(releaseHeld(arrivals), { visibleEntries: [], heldEntries: [], isTooMany: true });
 });
 
-test('shows an entry once even if a page that was read again contains it', () => {
+test('shows an entry once if a page also contains it', () => {
   assert.deepEqual(numbers(mergeArrivals(entries(9, 8, 7), entries(8, 7, 6))), [9, 8, 7, 6]);
   assert.deepEqual(numbers(mergeArrivals(entries(9), [])), [9]);
 });

@@ -11,7 +11,7 @@ export interface Arrivals<Entry extends Numbered> {
   /** Latest first, like all lists here. */
   readonly visibleEntries: readonly Entry[];
   readonly heldEntries: readonly Entry[];
-  /** Too many arrived: the list must be read again instead. */
+  /** Too many entries arrived, so the list must be read again. */
   readonly isTooMany: boolean;
 }
 
@@ -20,7 +20,7 @@ export const maxArrivals = 2_000;
 
 export const noArrivals: Arrivals<never> = { visibleEntries: [], heldEntries: [], isTooMany: false };
 
-/** Adds new entries, which arrive in order. Earlier ones can repeat after a lost connection. */
+/** Adds new entries, which arrive in order. Earlier entries can repeat after a lost connection. */
 export function addArrivals<Entry extends Numbered>(
   before: Arrivals<Entry>,
   entries: readonly Entry[],

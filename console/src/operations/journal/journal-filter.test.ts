@@ -27,7 +27,7 @@ test('removes all parameters from the address for an empty filter', () => {
   assert.deepEqual(new Set(Object.values(toQuery({}))), new Set([null]));
 });
 
-test('creates the equivalent command line', () => {
+test('creates the arguments of the equivalent espalier command', () => {
   const { action, variables } = createJournalCall(filter);
   assert.equal(
     action.cliArguments?.(variables)?.join(' '),

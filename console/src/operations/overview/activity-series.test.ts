@@ -34,7 +34,7 @@ test('describes the total and the busiest minute', () => {
   );
 });
 
-test('describes an empty series, which has no busiest minute', () => {
+test('describes a series without counts', () => {
   assert.equal(describeSeries(requests, [], clockText), 'No requests in the last hour.');
   assert.equal(findBusiest(failedLogins, minutes.slice(1)), undefined);
   assert.equal(formatCount(requests, 0), '0 requests');

@@ -40,7 +40,7 @@ export function LogDialog({ series, log, minutes, onClose }: LogDialogProps) {
     <Dialog title={`${formatCount(series, sumSeries(series, minutes))} in the last hour`} onClose={onClose}>
       <div className="dialog-form">
         <p>{log.explanation}</p>
-        <p>Print the lines with this command on the machine of the server:</p>
+        <p>To print the matching log lines, run this command on the machine of the server:</p>
         <div className="overview-command">
           <code>{command}</code>
           <CopyButton text={command} label="Copy the command" />

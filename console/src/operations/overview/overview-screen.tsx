@@ -151,7 +151,7 @@ function StorageGauges({ gauges }: { gauges: Server['gauges'] }) {
   const { folders, users, databaseBytes, freeDiskBytes, lastBackupAt } = gauges;
   return (
     <Gauges
-      label="Stored"
+      label="Stored data"
       gauges={[
         {
           label: 'Folders',
@@ -179,7 +179,7 @@ function LoadGauges({
 }) {
   return (
     <Gauges
-      label="Now"
+      label="Current load"
       gauges={[
         {
           label: 'Active sessions',

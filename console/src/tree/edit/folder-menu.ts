@@ -58,7 +58,7 @@ export function listFolderActions(
   ].filter((group) => group.length > 0);
 }
 
-/** For `[...when(isAllowed, action)]`. */
+/** Adds an action to a list: `...includeIf(isAllowed, action)`. */
 function includeIf(isAllowed: boolean, action: FolderAction): readonly FolderAction[] {
   return isAllowed ? [action] : [];
 }

@@ -84,7 +84,7 @@ export async function createNewFolder(
   return created.folder.id;
 }
 
-/** A copy that takes longer is announced before it is complete. */
+/** After this time, a toast reports that the copy is still running. */
 const announcedMs = 1_000;
 
 /** Copies a folder with everything inside into the same parent. Reports an error as a toast. */

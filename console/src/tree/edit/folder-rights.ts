@@ -13,7 +13,7 @@ interface FolderRights {
   readonly remove: boolean;
 }
 
-/** A view is read only. */
+/** A view as another user is read only. */
 function mayWrite(level: AccessLevel | undefined): boolean {
   return (level === 'WRITE' || level === 'MANAGE') && !currentView;
 }

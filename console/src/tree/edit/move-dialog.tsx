@@ -68,7 +68,7 @@ export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialo
           value={name}
           onChange={setName}
           error={preview.nameProblem}
-          help="Changes with the move. Unique in the target folder."
+          help="You can rename the folder with the move. The name must be unique in the target folder."
           autoComplete="off"
         />
       )}

@@ -8,7 +8,7 @@ const highlight = (text: string, searchText: string) =>
     .map((part) => (part.isMatch ? `[${part.text}]` : part.text))
     .join('');
 
-test('finds the text without regard to case and accents', () => {
+test('finds the text, ignoring case and accents', () => {
   assert.equal(highlight('Harbour Campus', 'camp'), 'Harbour [Camp]us');
   assert.equal(highlight('Büro 2', 'buro'), '[Büro] 2');
   assert.equal(highlight('Buro', 'BÜR'), '[Bür]o'.replace('ü', 'u'));

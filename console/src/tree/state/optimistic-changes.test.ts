@@ -30,7 +30,7 @@ test('sorts a renamed folder immediately, and restores the old name on rollback'
   assert.equal(names(), 'Root a inside b');
 });
 
-test('keeps a title that differs from the name when the name changes, and uses the name when the title is removed', () => {
+test('keeps a separate title after a rename, and replaces a removed title with the name', () => {
   const { store, a } = createTree();
   updateTextsOptimistically(store, a, { title: 'Alpha' });
   updateTextsOptimistically(store, a, { name: 'z' });

@@ -22,8 +22,8 @@ function createStore(count: number, inside: number): TreeStore {
 
 const nameAt = (store: TreeStore, index: number) => store.rowAt(index)?.folder?.name;
 
-describe('TreeStore rows', () => {
-  test('contains the root and the children of expanded folders with their positions', () => {
+describe('TreeStore', () => {
+  test('lists the root and the children of expanded folders with their positions', () => {
     const store = createStore(3, 2);
     store.expand('a1');
     assert.equal(store.rowCount, 6);
@@ -85,9 +85,7 @@ describe('TreeStore rows', () => {
     const within = store.rowAt(93_513 + 70_001)!;
     assert.deepEqual([within.parentId, within.position, within.depth], ['far', 70_000, 2]);
   });
-});
 
-describe('TreeStore changes', () => {
   test('inserts a new folder at its sorted position in a complete level', () => {
     const store = createStore(3, 0);
     store.upsert(row('new', 'root', 0, 'a1b'));
@@ -98,7 +96,7 @@ describe('TreeStore changes', () => {
     assert.equal(store.root!.folders.totalCount, 4);
   });
 
-  test('marks a partly loaded level as stale and keeps its visible rows', () => {
+  test('keeps the rows of a partly loaded level that it marks as stale', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 5_000));
     store.putRange('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
@@ -154,7 +152,7 @@ test('marks a subtree as stale after a move and after an access change', () => {
   }
 });
 
-test('removes a folder that seems to be inside itself until its parent is known', () => {
+test('removes a folder that seems to be inside itself', () => {
   const createNested = () => {
     const store = createStore(2, 1);
     store.expand('a0');

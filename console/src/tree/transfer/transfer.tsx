@@ -144,8 +144,9 @@ function dropFiles(data: DataTransfer, folder: FolderRow): void {
 /** Explains why the files cannot be imported, before any file is read. */
 function findProblem(data: DataTransfer, folder: FolderRow): string | undefined {
   if (!mayImport(folder)) {
-    const level = folder.accessLevel === 'NONE' ? 'no access to it' : formatLevel(folder.accessLevel);
-    return `Nothing was imported, because you have ${level}. An import into “${folder.name}” needs ${formatLevel('WRITE')}.`;
+    const level =
+      folder.accessLevel === 'NONE' ? 'no access' : `only ${formatLevel(folder.accessLevel)} access`;
+    return `Nothing was imported, because you have ${level} to “${folder.name}”. An import needs ${formatLevel('WRITE')} access.`;
   }
   const isDirectory = [...data.items].some((item) => item.webkitGetAsEntry()?.isDirectory);
   if (isDirectory) {

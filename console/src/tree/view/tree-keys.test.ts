@@ -12,7 +12,7 @@ const press = (key: string, others: Partial<KeyPress> = {}): KeyPress => ({
   ...others,
 });
 
-test('maps the keys of the tree pattern and of file managers', () => {
+test('maps the keys of the WAI-ARIA tree pattern and of file managers', () => {
   const cases: readonly (readonly [KeyPress, object | null])[] = [
     [press('ArrowDown'), { kind: 'move', by: 1, extends: false }],
     [press('ArrowUp', { shiftKey: true }), { kind: 'move', by: -1, extends: true }],

@@ -54,7 +54,7 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     const folders = listRemovable(folder);
     if (folders.length > 0) setDialog({ kind, folders: folders.map(toFolderRef) });
   };
-  /** The selected folders, or none if the viewer lacks the right to remove one. */
+  /** Returns the selected folders, or none if the viewer lacks the right to remove one. */
   const listRemovable = (folder: FolderRow) => {
     const folders = focus.selectionFor(folder);
     return folders.every((each) => rightsOf(store, each).remove) ? folders : [];
