@@ -48,7 +48,7 @@ export function hostileBody(random: Random): HostileRequest {
   const type = random.chance(0.85) ? contentType : random.pick(contentTypes);
   return {
     kind: 'body',
-    isOrderly: true,
+    isValidHttp: true,
     parts: [writeRequest({ path, headers: [...headers, type] }, text)],
   };
 }
@@ -56,30 +56,30 @@ export function hostileBody(random: Random): HostileRequest {
 export function hostileQuery(random: Random, documents: GraphDocuments): HostileRequest {
   const document = documents.make(random);
   const accept = random.chance(0.9) ? random.pick(accepts.slice(0, 3)) : random.pick(accepts);
-  const who = random.chance(0.8) ? bearer : 'Authorization: Bearer $READERAT$';
+  const authorization = random.chance(0.8) ? bearer : 'Authorization: Bearer $READERAT$';
   if (random.chance(0.1)) {
     const path = `/graphql?${writeParameters(random, document)}`;
     return {
       kind: 'graph',
-      isOrderly: true,
-      parts: [writeRequest({ method: 'GET', path, headers: [who, accept] })],
+      isValidHttp: true,
+      parts: [writeRequest({ method: 'GET', path, headers: [authorization, accept] })],
     };
   }
-  const takesEvents = document.isSubscription && random.chance(0.8);
-  const headers = [contentType, who, takesEvents ? 'Accept: text/event-stream' : accept];
+  const wantsEvents = document.isSubscription && random.chance(0.8);
+  const headers = [contentType, authorization, wantsEvents ? 'Accept: text/event-stream' : accept];
   const body = graphBody(random, document);
   return {
     kind: 'graph',
-    isOrderly: !takesEvents,
+    isValidHttp: !wantsEvents,
     parts: [writeRequest({ path: '/graphql', headers }, body)],
   };
 }
 
 /** Returns the payload of an HTTP request or of a socket message. */
 export function graphPayload(random: Random, { query, variables }: GraphDocument): Record<string, unknown> {
-  const damaged = random.chance(0.04) ? mutateBytes(random, query) : query;
+  const queryText = random.chance(0.04) ? mutateBytes(random, query) : query;
   return {
-    query: damaged,
+    query: queryText,
     ...(random.chance(0.97) ? { variables } : { variables: oddValue(random) }),
     ...(random.chance(0.01) && { operationName: oddValue(random) }),
     ...(random.chance(0.01) && { extensions: oddValue(random) }),

@@ -62,20 +62,20 @@ const mutations: readonly Mutation[] = [
   function truncate(random, text) {
     return text.slice(0, random.below(text.length));
   },
-  function leaveOut(random, text) {
+  function removeBytes(random, text) {
     const at = random.below(text.length);
     return text.slice(0, at) + text.slice(at + 1 + random.below(8));
   },
-  function repeat(random, text) {
+  function repeatBytes(random, text) {
     const at = random.below(text.length);
     const piece = text.slice(at, at + 1 + random.below(40));
     return text.slice(0, at) + piece.repeat(1 + random.below(4)) + text.slice(at);
   },
-  function insert(random, text) {
+  function insertOddByte(random, text) {
     const at = random.below(text.length);
     return text.slice(0, at) + random.pick(oddBytes) + text.slice(at);
   },
-  function otherNumber(random, text) {
+  function replaceNumber(random, text) {
     const numbers = [...text.matchAll(/\d+/g)];
     if (numbers.length === 0) return text;
     const { index, 0: old } = random.pick(numbers);

@@ -34,7 +34,7 @@ const introspection = [
   '{__schema{__typename directives{name args{defaultValue}}}}',
 ];
 /** The probability of each mutation that hashes a password or ends the sessions of the run. */
-const rare: Readonly<Record<string, number>> = {
+const rareMutations: Readonly<Record<string, number>> = {
   changePassword: 0.01,
   createUser: 0.02,
   deleteUser: 0.01,
@@ -97,7 +97,7 @@ class DocumentWriter {
     const choices = random.shuffle(depth >= maxDepth ? simple : fields).slice(0, 1 + random.below(maxFields));
     const parts = choices.map((field) => {
       if (this.#errs(0.03)) return random.pick(oddSelections);
-      if (!random.chance(rare[field.name] ?? 1)) return '__typename';
+      if (!random.chance(rareMutations[field.name] ?? 1)) return '__typename';
       return this.#inFragment(type, this.#field(field, depth));
     });
     if (parts.length === 0) parts.push('__typename');

@@ -5,12 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { readResponses, readFirstResponse, type HttpResponse } from './http-responses.ts';
 import { render, type HostileRequest, type Materials } from './hostile-request.ts';
 
-/** Sent last on a connection: its response shows that all earlier requests have been answered. */
+/** The last request of a connection. Its response shows that the server has answered all earlier requests. */
 const lastRequest = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 const lastFrame = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
-/** If the server sends nothing for this time, it waits for the rest of a request, so the client ends its side. */
+/** If the server sends nothing for this time, it waits for the rest of a request. The client then ends the connection. */
 const quietMs = 300;
-/** The same for an upgrade, which may take longer, because only a damaged one gets no response. */
+/** The same limit for WebSocket upgrades. It is longer because the server answers every valid upgrade. */
 const quietSocketMs = 2_000;
 /** The time to wait for data from the server before sending more. */
 const maxSilenceMs = 500;
@@ -29,9 +29,9 @@ export class HostileConnections {
   }
 
   async send(request: HostileRequest, materials: Materials): Promise<HttpResponse[]> {
-    const { first, then } = render(request, materials);
-    if (request.isOrderly) return this.#exchange(first);
-    return this.#sendAndEnd([first, then], request.kind === 'socket');
+    const { first, afterResponse } = render(request, materials);
+    if (request.isValidHttp) return this.#exchange(first);
+    return this.#sendAndEnd([first, afterResponse], request.kind === 'socket');
   }
 
   close(): void {
@@ -40,44 +40,44 @@ export class HostileConnections {
 
   /** Reuses a connection as long as the server allows it. */
   async #exchange(bytes: Buffer): Promise<HttpResponse[]> {
-    const used = this.#idle.pop();
-    const socket = used ?? (await this.#open());
+    const idleSocket = this.#idle.pop();
+    const socket = idleSocket ?? (await this.#open());
     const response = await exchangeOn(socket, bytes);
     // The server may have closed the idle connection just before it was used.
-    if (!response && used) return this.#exchange(bytes);
+    if (!response && idleSocket) return this.#exchange(bytes);
     if (response && !/^connection: close/im.test(response.head)) this.#idle.push(socket);
     else socket.destroy();
     return response ? [response] : [];
   }
 
-  async #sendAndEnd([first, then]: [Buffer, Buffer], isSocket: boolean): Promise<HttpResponse[]> {
+  async #sendAndEnd([first, afterResponse]: [Buffer, Buffer], isSocket: boolean): Promise<HttpResponse[]> {
     const socket = await this.#open();
     const chunks: Buffer[] = [];
-    const quiet = setTimeout(() => socket.end(), isSocket ? quietSocketMs : quietMs);
+    const quietTimer = setTimeout(() => socket.end(), isSocket ? quietSocketMs : quietMs);
     const deadline = setTimeout(
       () => socket.destroy(new StuckError('The server does not close the connection.')),
       maxMs,
     );
-    let stuck: Error | undefined;
+    let stuckError: Error | undefined;
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
-      quiet.refresh();
+      quietTimer.refresh();
     });
     socket.on('error', (error) => {
-      if (error instanceof StuckError) stuck = error;
+      if (error instanceof StuckError) stuckError = error;
     });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(first);
-    if (then.length > 0) {
+    if (afterResponse.length > 0) {
       await waitAfterUpgrade(socket, chunks);
-      socket.write(then);
+      socket.write(afterResponse);
       await waitForData(socket);
     }
     if (!socket.destroyed) socket.write(isSocket ? lastFrame : lastRequest);
     await closed;
-    clearTimeout(quiet);
+    clearTimeout(quietTimer);
     clearTimeout(deadline);
-    if (stuck) throw stuck;
+    if (stuckError) throw stuckError;
     return readResponses(Buffer.concat(chunks));
   }
 
@@ -92,14 +92,14 @@ export class HostileConnections {
 
 /** Waits for data from the server, up to a limit. */
 async function waitForData(socket: Socket): Promise<void> {
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(maxSilenceMs)]);
+  const waiting = new AbortController();
+  const signal = AbortSignal.any([waiting.signal, AbortSignal.timeout(maxSilenceMs)]);
   try {
     await Promise.race([once(socket, 'data', { signal }), once(socket, 'close', { signal })]);
   } catch {
     // The server sent nothing.
   } finally {
-    over.abort();
+    waiting.abort();
   }
 }
 

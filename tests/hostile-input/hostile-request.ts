@@ -16,7 +16,7 @@ export interface HostileRequest {
   /** The number of frames to send before the first response of the server. */
   readonly framesBefore?: number;
   /** Valid HTTP: it gets one response, and the connection can be reused. */
-  readonly isOrderly?: boolean;
+  readonly isValidHttp?: boolean;
 }
 
 export type Kind = 'http' | 'body' | 'graph' | 'socket';
@@ -44,13 +44,16 @@ export function toBytes(text: string): Bytes {
 }
 
 /** Returns the bytes to send first, and the bytes to send after the first response. */
-export function render(request: HostileRequest, materials: Materials): { first: Buffer; then: Buffer } {
+export function render(
+  request: HostileRequest,
+  materials: Materials,
+): { first: Buffer; afterResponse: Buffer } {
   const { parts, frames = [], framesBefore = frames.length } = request;
   const heads = parts.map((part) => Buffer.from(withLength(fill(part, materials)), 'latin1'));
   const rendered = frames.map((frame) => renderFrame(frame, materials));
   return {
     first: Buffer.concat([...heads, ...rendered.slice(0, framesBefore)]),
-    then: Buffer.concat(rendered.slice(framesBefore)),
+    afterResponse: Buffer.concat(rendered.slice(framesBefore)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Valid HTTP/1.1 requests for every endpoint, and damaged forms of them. */
+/** Valid and damaged HTTP/1.1 requests for every endpoint. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { mutateBytes, oddBytes, oddNumbers, splice } from './byte-mutations.ts';
@@ -145,56 +145,61 @@ const oddChunks = [
 const damages: readonly ((random: Random, text: string) => string)[] = [
   mutateBytes,
   mutateBytes,
-  function otherMethod(random, text) {
+  function replaceMethod(random, text) {
     return text.replace(/^\S*/, random.pick(oddMethods));
   },
-  function otherPath(random, text) {
+  function replacePath(random, text) {
     return text.replace(/^(\S*) \S*/, (_, method: string) => `${method} ${random.pick(oddPaths)}`);
   },
-  function otherVersion(random, text) {
+  function replaceVersion(random, text) {
     return text.replace(
       'HTTP/1.1',
       random.pick(['HTTP/1.0', 'HTTP/2.0', 'HTTP/0.9', 'HTTP/1.10', 'HTTPS/1.1', '', 'ICE/1.0']),
     );
   },
-  function oneMoreHeader(random, text) {
+  function addHeader(random, text) {
     return text.replace('\r\n', () => `\r\n${random.pick(oddHeaders)}\r\n`);
   },
-  function headerTwice(random, text) {
+  function repeatHeader(random, text) {
     const lines = text.slice(0, text.indexOf('\r\n\r\n')).split('\r\n').slice(1);
     return text.replace('\r\n', () => `\r\n${random.pick(lines)}\r\n`);
   },
-  function headerLess(random, text) {
+  function removeHeader(random, text) {
     const lines = text.slice(0, text.indexOf('\r\n\r\n')).split('\r\n').slice(1);
     return text.replace(`${random.pick(lines)}\r\n`, '');
   },
-  function manyHeaders(random, text) {
+  function addManyHeaders(random, text) {
     const many = Array.from({ length: random.below(2_500) }, (_, index) => `X-${index}: y`);
     return text.replace('\r\n', () => `\r\n${many.join('\r\n')}\r\n`);
   },
-  function otherLength(random, text) {
+  function replaceLength(random, text) {
     return text.replace('$LENGTH$', random.pick(oddNumbers));
   },
-  function chunked(random, text) {
+  function makeChunked(random, text) {
     const end = text.indexOf('\r\n\r\n');
     const head = text.slice(0, end).replace(/Content-Length: \S*/, 'Transfer-Encoding: chunked');
     const body = text.slice(end + 4);
-    const right = body.length > 0 ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : '0\r\n\r\n';
-    return `${head}\r\n\r\n${random.chance(0.3) ? right : random.pick(oddChunks)}`;
+    const validChunks = body.length > 0 ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : '0\r\n\r\n';
+    return `${head}\r\n\r\n${random.chance(0.3) ? validChunks : random.pick(oddChunks)}`;
   },
-  function otherLineEnds(random, text) {
+  function replaceLineEnds(random, text) {
     return text.replaceAll('\r\n', random.pick(['\n', '\r', '\r\n\r\n', '\n\r', ' \r\n']));
   },
-  function oddByteInHead(random, text) {
+  function insertOddByteIntoHead(random, text) {
     const at = random.below(text.indexOf('\r\n\r\n'));
     return text.slice(0, at) + random.pick(oddBytes) + text.slice(at);
   },
 ];
 
 export function hostileHttp(random: Random): HostileRequest {
-  const damaged = () => random.pick(damages)(random, random.pick(validRequests));
-  const parts = [random.chance(0.9) ? damaged() : splice(random, random.pick(validRequests), damaged())];
+  const createDamagedRequest = () => random.pick(damages)(random, random.pick(validRequests));
+  const parts = [
+    random.chance(0.9)
+      ? createDamagedRequest()
+      : splice(random, random.pick(validRequests), createDamagedRequest()),
+  ];
   // Several requests in a row, without waiting for the responses.
-  while (random.chance(0.15)) parts.push(random.chance(0.5) ? random.pick(validRequests) : damaged());
+  while (random.chance(0.15))
+    parts.push(random.chance(0.5) ? random.pick(validRequests) : createDamagedRequest());
   return { kind: 'http', parts: random.chance(0.2) ? random.shuffle(parts) : parts };
 }

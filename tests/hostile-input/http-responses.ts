@@ -10,17 +10,17 @@ export interface HttpResponse {
 }
 
 const headEnd = '\r\n\r\n';
-const unframed = 'the response is not valid HTTP';
+const invalidResponse = 'the response is not valid HTTP';
 
 /** Reads all responses; the last one may be incomplete. */
 export function readResponses(received: Buffer): HttpResponse[] {
   const responses: HttpResponse[] = [];
   let rest = received.toString('latin1');
   while (rest.length > 0) {
-    const taken = parseResponse(rest, true);
-    if (!taken) break;
-    responses.push(taken.response);
-    rest = rest.slice(taken.length);
+    const parsed = parseResponse(rest, true);
+    if (!parsed) break;
+    responses.push(parsed.response);
+    rest = rest.slice(parsed.length);
   }
   return responses;
 }
@@ -36,12 +36,12 @@ function parseResponse(
 ): { response: HttpResponse; length: number } | undefined {
   const end = text.indexOf(headEnd);
   if (end < 0) {
-    if (isOver && !text.startsWith('HTTP/1.1 ')) throw new Error(`${unframed}: ${text.slice(0, 200)}`);
+    if (isOver && !text.startsWith('HTTP/1.1 ')) throw new Error(`${invalidResponse}: ${text.slice(0, 200)}`);
     return undefined;
   }
   const head = text.slice(0, end);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? NaN);
-  if (Number.isNaN(status)) throw new Error(`${unframed}: ${text.slice(0, 200)}`);
+  if (Number.isNaN(status)) throw new Error(`${invalidResponse}: ${text.slice(0, 200)}`);
   const start = end + headEnd.length;
   if (status === 101)
     return { response: { status, head, ...readFrames(text.slice(start)) }, length: text.length };

@@ -18,7 +18,7 @@ import { OutcomeCounts } from './outcome-counts.ts';
 import { Target } from './target.ts';
 
 const concurrency = 64;
-/** Each check of the server is preceded by this many requests, for which the attackers get fresh tokens. */
+/** The number of requests between two checks of the server. The requests after a check use new tokens. */
 const requestsPerCheck = 5_000;
 /**
  * The memory baseline is measured after this share of the requests, but not before `minBefore` requests, because

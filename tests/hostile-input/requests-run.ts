@@ -8,7 +8,7 @@ import { administrator, Testbed } from '../support/testbed.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
-import { BadResponse, checkResponses } from './check-responses.ts';
+import { BadResponseError, checkResponses } from './check-responses.ts';
 import { Target } from './target.ts';
 
 type Failure = AnyFailure<HostileRequest>;
@@ -21,7 +21,7 @@ export interface RunResult {
 
 const concurrency = 32;
 const requestsPerCheck = 480;
-const level = { error: 50 };
+const errorLevel = 50;
 
 export function generateRequests(seed: number, count: number): HostileRequest[] {
   const requests = hostileRequests(seed);
@@ -52,7 +52,7 @@ class RequestsRun {
   readonly #target: Target;
   readonly #connections: HostileConnections;
   readonly #faults: readonly unknown[];
-  readonly #sent: HostileRequest[] = [];
+  readonly #sentRequests: HostileRequest[] = [];
   #materials: Materials = {};
   #responses = 0;
   #readLines = 0;
@@ -65,7 +65,7 @@ class RequestsRun {
   }
 
   async run(requests: readonly HostileRequest[], isOver: () => boolean): Promise<RunResult> {
-    const result = () => ({ steps: this.#sent.length, responses: this.#responses });
+    const result = () => ({ steps: this.#sentRequests.length, responses: this.#responses });
     try {
       for (let start = 0; start < requests.length && !isOver(); start += requestsPerCheck) {
         this.#materials = await this.#target.prepareMaterials();
@@ -76,26 +76,28 @@ class RequestsRun {
       await this.#target.checkTree();
       return result();
     } catch (error) {
-      return { ...result(), failure: { operations: this.#sent, error: error as Error } };
+      return { ...result(), failure: { operations: this.#sentRequests, error: error as Error } };
     } finally {
       this.#connections.close();
     }
   }
 
   async #sendAll(requests: readonly HostileRequest[]): Promise<void> {
-    const waiting = [...requests];
+    const queuedRequests = [...requests];
     let fault: { readonly request: HostileRequest; readonly error: Error } | undefined;
     const sendSome = async () => {
-      for (let request = waiting.shift(); request && !fault; request = waiting.shift()) {
+      for (let request = queuedRequests.shift(); request && !fault; request = queuedRequests.shift()) {
         const error = await this.#send(request);
         if (error) fault ??= { request, error };
       }
     };
     await Promise.all(Array.from({ length: concurrency }, sendSome));
     // The failing request comes last, because shrinking keeps the last one.
-    this.#sent.push(...requests.filter((each) => each !== fault?.request && !waiting.includes(each)));
+    this.#sentRequests.push(
+      ...requests.filter((each) => each !== fault?.request && !queuedRequests.includes(each)),
+    );
     if (!fault) return;
-    this.#sent.push(fault.request);
+    this.#sentRequests.push(fault.request);
     throw fault.error;
   }
 
@@ -117,10 +119,10 @@ class RequestsRun {
     this.#readLines += lines.length;
     const { AT, RT, READERAT, PASSWORD } = this.#materials;
     for (const line of lines) {
-      if ((JSON.parse(line) as { level: number }).level >= level.error)
-        throw new BadResponse(`The server logged an error: ${line}`);
+      if ((JSON.parse(line) as { level: number }).level >= errorLevel)
+        throw new BadResponseError(`The server logged an error: ${line}`);
       if ([AT, RT, READERAT, PASSWORD].some((secret) => line.includes(secret!))) {
-        throw new BadResponse(`The log contains a secret: ${line}`);
+        throw new BadResponseError(`The log contains a secret: ${line}`);
       }
     }
   }
@@ -137,6 +139,6 @@ export function shrink(
 }
 
 export function describeFailure({ operations: sent, error }: Failure): string {
-  const cause = error instanceof BadResponse ? error.message : error.stack;
+  const cause = error instanceof BadResponseError ? error.message : error.stack;
   return `request ${sent.length}, ${JSON.stringify(sent.at(-1)).slice(0, 4_000)}\n${cause}`;
 }

@@ -31,7 +31,7 @@ const close = 8;
 const ping = 9;
 const oddOpcodes = [0, 2, 3, 7, close, ping, 10, 11, 15];
 /** More operations than a socket may have open. */
-const flood = 150;
+const floodSize = 150;
 
 export function hostileSocket(random: Random, documents: GraphDocuments): HostileRequest {
   const dialect = random.pick(dialects);
@@ -66,7 +66,7 @@ function upgrade(random: Random, { protocol }: Dialect): string {
 
 function createFrames(random: Random, dialect: Dialect, documents: GraphDocuments): Frame[] {
   const messages: string[] = random.chance(0.9) ? [toBytes(JSON.stringify(init))] : [];
-  const count = random.chance(0.02) ? flood : random.below(6);
+  const count = random.chance(0.02) ? floodSize : random.below(6);
   for (let sent = 0; sent < count; sent++) messages.push(createMessage(random, dialect, documents));
   const inOrder = random.chance(0.85) ? messages : random.shuffle(messages);
   return inOrder.map(createFrame);

@@ -69,15 +69,19 @@ export class Target {
   async checkAllWorks(): Promise<void> {
     const tokens = await this.#logIn(this.#warden);
     assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
-    const refreshed = await this.#send(
+    const refreshResponse = await this.#send(
       '/login/refresh',
       { refreshToken: tokens.refreshToken },
       tokens.authToken,
     );
-    assert.equal(refreshed.status, 200);
-    const { authToken, refreshToken } = (await refreshed.json()) as LoginResponse;
-    const spent = await this.#send('/login/refresh', { refreshToken: tokens.refreshToken }, authToken);
-    assert.equal(spent.status, 401);
+    assert.equal(refreshResponse.status, 200);
+    const { authToken, refreshToken } = (await refreshResponse.json()) as LoginResponse;
+    const spentResponse = await this.#send(
+      '/login/refresh',
+      { refreshToken: tokens.refreshToken },
+      authToken,
+    );
+    assert.equal(spentResponse.status, 401);
     assert.equal((await this.#send('/login/verify', { authToken })).status, 204);
     assert.equal((await this.#send('/login/verify', { authToken: `${authToken}x` })).status, 400);
     assert.equal((await this.#send('/graphql', { query: '{folder{name}}' })).status, 401);

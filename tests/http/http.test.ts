@@ -1,4 +1,4 @@
-/** HTTP behavior outside the endpoints: paths, methods, problem bodies and requests that are not HTTP. */
+/** HTTP behavior that all endpoints share: paths, methods, problem bodies and malformed requests. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Only responses to authenticated clients contain the version. */
+/** Only responses to authenticated clients contain the version of the server. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -74,13 +74,13 @@ for (const kind of databaseKinds) {
     test('reports NOT_FOUND for a purged folder', async () => {
       const { database, clock } = testbed.server;
       const { codeAgain } = await deleteSharedFolder();
-      const purging = await IdempotencyTestbed.start(kind, {
+      const purgingNode = await IdempotencyTestbed.start(kind, {
         database,
         clock,
         settings: { TRASH_DAYS: '0' },
       });
-      await purging.server.purge();
-      await purging.stop();
+      await purgingNode.server.purge();
+      await purgingNode.stop();
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
@@ -108,7 +108,7 @@ for (const kind of databaseKinds) {
     test('writes no staged folders for a completed import', async () => {
       const statements: string[] = [];
       const { database, clock } = testbed.server;
-      const watched = await IdempotencyTestbed.start(kind, {
+      const otherNode = await IdempotencyTestbed.start(kind, {
         database,
         clock,
         onStatement: (text) => void statements.push(text),
@@ -116,7 +116,7 @@ for (const kind of databaseKinds) {
       try {
         const list = Array.from({ length: 1_001 }, (_, index) => ({ path: `More ${index}` }));
         const send = () =>
-          watched.mutateWithKey('importFolders', { parentId: null, list }, 'folderCount', { key });
+          otherNode.mutateWithKey('importFolders', { parentId: null, list }, 'folderCount', { key });
         const key = randomUUID();
         const first = await send();
         assert.ok(statements.some((text) => text.includes('insert into folders')));
@@ -127,7 +127,7 @@ for (const kind of databaseKinds) {
           [],
         );
       } finally {
-        await watched.stop();
+        await otherNode.stop();
       }
     });
   });

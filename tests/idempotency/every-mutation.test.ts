@@ -223,31 +223,32 @@ test('has a scenario for every mutation of the schema', () => {
 for (const kind of databaseKinds) {
   describe(`a repeated mutation with an idempotency key, on two nodes with ${kind.name}`, () => {
     let testbed: IdempotencyTestbed;
-    let there: Testbed;
+    let secondNode: Testbed;
     before(async () => {
       testbed = await IdempotencyTestbed.start(kind);
       const { database, clock } = testbed.server;
-      there = await Testbed.start(kind, { database, clock });
+      secondNode = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
-      await there.stop();
+      await secondNode.stop();
       await testbed.stop();
     });
 
     for (const [name, { prepare, selection, other }] of Object.entries(scenarios)) {
       test(`runs ${name} once, at the same time or later, and returns the same response`, async () => {
         const { input, authToken } = await prepare(testbed);
-        const here = { key: randomUUID(), ...(authToken && { authToken }) };
-        const send = (at: Testbed) => testbed.mutateWithKey<unknown>(name, input, selection, { ...here, at });
-        const [first, ...others] = await Promise.all([testbed.server, there, testbed.server].map(send));
+        const options = { key: randomUUID(), ...(authToken && { authToken }) };
+        const send = (at: Testbed) =>
+          testbed.mutateWithKey<unknown>(name, input, selection, { ...options, at });
+        const [first, ...others] = await Promise.all([testbed.server, secondNode, testbed.server].map(send));
         const cursor = await testbed.readCursor();
-        for (const at of [testbed.server, there]) others.push(await send(at));
+        for (const at of [testbed.server, secondNode]) others.push(await send(at));
         for (const response of others) assert.deepEqual(response, first);
         if (other === 'any') return;
         const refused = await testbed.mutateRefusedWithKey(
           name,
           { ...input, ...(other ?? otherText(input)) },
-          here,
+          options,
         );
         assert.match(refused, /^BAD_INPUT: This Idempotency-Key was used for another change/);
         assert.equal(await testbed.readCursor(), cursor);

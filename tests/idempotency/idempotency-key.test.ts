@@ -12,13 +12,13 @@ import { withDatabase } from '../support/stored-rows.ts';
 import { administrator } from '../support/testbed.ts';
 import { IdempotencyTestbed } from './idempotency-testbed.ts';
 
-interface WithFolder {
+interface FolderPayload {
   readonly cursor: string;
   readonly folder: { readonly id: string; readonly name: string; readonly version: number } | null;
 }
 
 const folderSelection = 'cursor folder{id name version}';
-const results = sql<object, { result: string }>`select result from idempotency_keys`;
+const selectResults = sql<object, { result: string }>`select result from idempotency_keys`;
 
 for (const kind of databaseKinds) {
   describe(`an Idempotency-Key on ${kind.name}`, () => {
@@ -31,17 +31,17 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     const create = (name: string, key: string) =>
-      testbed.mutateWithKey<WithFolder>('createFolder', { name }, folderSelection, { key });
+      testbed.mutateWithKey<FolderPayload>('createFolder', { name }, folderSelection, { key });
     const readStoredResults = async () =>
-      (await withDatabase(testbed.server.database.url, async (database) => database.all(results, {}))).map(
-        ({ result }) => result,
-      );
+      (
+        await withDatabase(testbed.server.database.url, async (database) => database.all(selectResults, {}))
+      ).map(({ result }) => result);
 
     test('belongs to one user, so another user can make another change with the same key', async () => {
       const key = randomUUID();
       const { authToken } = await testbed.logIn(await testbed.createUser({ isAdministrator: true }));
       const mine = await create('Mine', key);
-      const theirs = await testbed.mutateWithKey<WithFolder>(
+      const theirs = await testbed.mutateWithKey<FolderPayload>(
         'createFolder',
         { name: 'Theirs' },
         folderSelection,
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
         /^NOT_FOUND/,
       );
       assert.equal(
-        (await testbed.mutateWithKey<WithFolder>('grantAccess', grant, folderSelection, { key })).folder,
+        (await testbed.mutateWithKey<FolderPayload>('grantAccess', grant, folderSelection, { key })).folder,
         null,
       );
     });
@@ -146,8 +146,10 @@ for (const kind of databaseKinds) {
       await testbed.mutateWithKey('createUser', { username: 'private person', password }, 'user{id}', {
         key,
       });
-      const done = JSON.stringify((await readEverything(testbed.server.database.url))['idempotency_keys']);
-      for (const text of [key, password, 'rivate']) assert.ok(!done.includes(text), text);
+      const storedRows = JSON.stringify(
+        (await readEverything(testbed.server.database.url))['idempotency_keys'],
+      );
+      for (const text of [key, password, 'rivate']) assert.ok(!storedRows.includes(text), text);
       const isPlain = (value: unknown): boolean => {
         if (typeof value === 'string') return /^[\da-f-]{36}$/.test(value);
         return typeof value === 'number' || value === null || Object.values(value as object).every(isPlain);
@@ -303,10 +305,10 @@ describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
       const send = () => testbed.send(query, {}, { key });
       // The response reads this table, and the change does not.
       await other.query('begin; lock table grants in access exclusive mode');
-      const lost = await send();
+      const lostResponse = await send();
       await other.query('rollback');
-      assert.equal(lost.status, 503, lost.text);
-      assert.ok(lost.headers.get('retry-after'));
+      assert.equal(lostResponse.status, 503, lostResponse.text);
+      assert.ok(lostResponse.headers.get('retry-after'));
       const cursor = await testbed.readCursor();
       assert.deepEqual((await send()).json<GraphBody<unknown>>(), {
         data: { createFolder: { folder: { name: 'Late', access: { items: [] } } } },

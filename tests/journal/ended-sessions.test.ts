@@ -1,6 +1,6 @@
 /**
  * Ending a session invalidates its auth token: immediately on the node that ends it, and soon on all others.
- * By the contract, a plain logout does not.
+ * A plain logout does not invalidate the auth token, as the contract requires.
  */
 
 import assert from 'node:assert/strict';
@@ -33,12 +33,12 @@ for (const kind of databaseKinds) {
       await people.stop();
     });
 
-    const outcome = async (testbed: Testbed, { authToken }: LoginResponse) => ({
+    const readStatuses = async (testbed: Testbed, { authToken }: LoginResponse) => ({
       graph: (await testbed.query('{__typename}', authToken)).status,
       verify: (await testbed.post('/login/verify', { authToken })).status,
     });
-    const good = { graph: 200, verify: 204 };
-    const bad = { graph: 401, verify: 400 };
+    const validStatuses = { graph: 200, verify: 204 };
+    const invalidStatuses = { graph: 401, verify: 400 };
     const sessionId = () =>
       (JSON.parse(Buffer.from(tokens.authToken.split('.')[1]!, 'base64url').toString()) as { sid: string })
         .sid;
@@ -69,11 +69,13 @@ for (const kind of databaseKinds) {
       test(`invalidate a token ${name}: immediately on this node, and soon on the other`, async () => {
         person = await people.createUser();
         tokens = await people.logIn(person);
-        assert.deepEqual(await outcome(people.server, tokens), good);
-        assert.deepEqual(await outcome(otherNode, tokens), good);
+        assert.deepEqual(await readStatuses(people.server, tokens), validStatuses);
+        assert.deepEqual(await readStatuses(otherNode, tokens), validStatuses);
         await end();
-        assert.deepEqual(await outcome(people.server, tokens), bad);
-        await eventually(async () => assert.deepEqual(await outcome(otherNode, tokens), bad));
+        assert.deepEqual(await readStatuses(people.server, tokens), invalidStatuses);
+        await eventually(async () =>
+          assert.deepEqual(await readStatuses(otherNode, tokens), invalidStatuses),
+        );
         const response = await people.server.query('{__typename}', tokens.authToken);
         assert.equal(response.headers.get('token-expired'), null);
         assert.match(response.headers.get('www-authenticate') ?? '', /invalid_token/);
@@ -85,7 +87,7 @@ for (const kind of databaseKinds) {
       person = await people.createUser();
       tokens = await people.logIn(person);
       await people.server.post('/logout', {}, tokens.authToken);
-      assert.deepEqual(await outcome(people.server, tokens), good);
+      assert.deepEqual(await readStatuses(people.server, tokens), validStatuses);
       assert.equal((await people.server.refresh(tokens)).status, 401);
     });
 
@@ -95,18 +97,18 @@ for (const kind of databaseKinds) {
       const theirs = await people.logIn(stranger);
       tokens = await people.logIn(person);
       await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', tokens.authToken);
-      assert.deepEqual(await outcome(people.server, tokens), good);
-      assert.deepEqual(await outcome(people.server, theirs), good);
+      assert.deepEqual(await readStatuses(people.server, tokens), validStatuses);
+      assert.deepEqual(await readStatuses(people.server, theirs), validStatuses);
       assert.equal((await people.server.refresh(tokens)).status, 200);
     });
 
     test('include the session of a replayed refresh token, with its auth token', async () => {
       person = await people.createUser();
-      const stolen = await people.logIn(person);
-      tokens = (await people.server.refresh(stolen)).json<LoginResponse>();
+      const replayedTokens = await people.logIn(person);
+      tokens = (await people.server.refresh(replayedTokens)).json<LoginResponse>();
       people.server.clock.advanceSeconds(61);
-      assert.equal((await people.server.refresh(stolen)).status, 401);
-      assert.deepEqual(await outcome(people.server, tokens), bad);
+      assert.equal((await people.server.refresh(replayedTokens)).status, 401);
+      assert.deepEqual(await readStatuses(people.server, tokens), invalidStatuses);
     });
 
     test('are detected by a node that did not read their journal entries before these were pruned', async () => {
@@ -124,7 +126,9 @@ for (const kind of databaseKinds) {
         });
         await pruneJournal(elsewhere, now, { journalDays: 90, journalEntries: 1_000 });
       });
-      await eventually(async () => assert.deepEqual(await outcome(people.server, tokens), bad));
+      await eventually(async () =>
+        assert.deepEqual(await readStatuses(people.server, tokens), invalidStatuses),
+      );
     });
 
     test('include the sessions of a deleted user on a node that starts after the journal was pruned', async () => {
@@ -135,11 +139,11 @@ for (const kind of databaseKinds) {
       await withDatabase(database.url, async (elsewhere) => {
         await pruneJournal(elsewhere, clock.now(), { journalDays: 90, journalEntries: 0 });
       });
-      const late = await Testbed.start(kind, { database, clock });
+      const lateNode = await Testbed.start(kind, { database, clock });
       try {
-        assert.deepEqual(await outcome(late, tokens), bad);
+        assert.deepEqual(await readStatuses(lateNode, tokens), invalidStatuses);
       } finally {
-        await late.stop();
+        await lateNode.stop();
       }
     });
 
@@ -150,12 +154,12 @@ for (const kind of databaseKinds) {
       people.server.clock.advanceSeconds(300);
       await people.server.purge();
       const { database, clock } = people.server;
-      const late = await Testbed.start(kind, { database, clock });
+      const lateNode = await Testbed.start(kind, { database, clock });
       try {
-        assert.deepEqual(await outcome(late, tokens), bad);
-        assert.deepEqual(await outcome(people.server, tokens), bad);
+        assert.deepEqual(await readStatuses(lateNode, tokens), invalidStatuses);
+        assert.deepEqual(await readStatuses(people.server, tokens), invalidStatuses);
       } finally {
-        await late.stop();
+        await lateNode.stop();
       }
     });
   });

@@ -93,8 +93,8 @@ for (const kind of databaseKinds) {
       );
       assert.equal(updated!.kind, 'UPDATE_FOLDER');
       assert.deepEqual(updated!.before, { name: 'Desk', title: null, description: null });
-      const cut = `${description.slice(0, 255)}…`;
-      assert.deepEqual(updated!.after, { name: 'Table', title: 'The table', description: cut });
+      const shortened = `${description.slice(0, 255)}…`;
+      assert.deepEqual(updated!.after, { name: 'Table', title: 'The table', description: shortened });
 
       const other = await tree.create('Attic');
       const [moved] = await recordEntries(() => tree.move(desk, other));
@@ -354,15 +354,15 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await page({ filter: { kinds: [] } })).items, []);
       assert.deepEqual((await page({ filter: { folderId: 'nothing' } })).items, []);
 
-      const paged: Entry[] = [];
+      const pagedEntries: Entry[] = [];
       const filter = { folderId };
       for (let cursor: string | null | undefined; cursor !== null;) {
         const { items, pageInfo, totalCount } = await page({ filter, first: 2, after: cursor });
-        paged.push(...items);
+        pagedEntries.push(...items);
         assert.equal(totalCount, 6);
         cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       }
-      assert.deepEqual(paged, (await page({ filter })).items);
+      assert.deepEqual(pagedEntries, (await page({ filter })).items);
     });
 
     test('is visible only to administrators', async () => {

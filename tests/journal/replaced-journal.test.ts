@@ -1,4 +1,4 @@
-/** A database that lost its last commits, by a failover or a restore, while nodes were running on it. */
+/** A failover or a restore removes the last commits of a database while nodes use it. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -18,44 +18,44 @@ const resetCounter = sql<{ count: number }>`
 
 for (const kind of databaseKinds) {
   describe(`a journal that lost its last entries on ${kind.name}`, () => {
-    let stored: TestDatabase;
-    let here: GraphTestbed;
-    let there: GraphTestbed;
+    let database: TestDatabase;
+    let firstNode: GraphTestbed;
+    let secondNode: GraphTestbed;
     before(async () => {
-      stored = await kind.create();
+      database = await kind.create();
       const start = async () => {
-        const testbed = await Testbed.start(kind, { database: stored });
+        const testbed = await Testbed.start(kind, { database });
         return new GraphTestbed(testbed, (await testbed.logIn()).authToken);
       };
-      [here, there] = [await start(), await start()];
+      [firstNode, secondNode] = [await start(), await start()];
     });
     after(async () => {
-      for (const { server } of [here, there]) await server.stop();
-      await stored.remove();
+      for (const { server } of [firstNode, secondNode]) await server.stop();
+      await database.remove();
     });
 
     test('is read again without gaps, and subscribers get RESYNC', async () => {
       const eve = { username: 'eve', password: 'walnut cabin orchard' };
-      const { user } = await here.mutate<{ user: { id: string } }>('createUser', eve, 'user{id}');
-      const { authToken } = await here.server.logIn(eve);
-      for (const name of ['a', 'b', 'c', 'd', 'e']) await here.mutate('createFolder', { name });
-      const { cursor } = await here.query<{ cursor: string }>('{cursor}');
-      const socket = await SocketClient.connect(here.server.url, here.authToken);
+      const { user } = await firstNode.mutate<{ user: { id: string } }>('createUser', eve, 'user{id}');
+      const { authToken } = await firstNode.server.logIn(eve);
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await firstNode.mutate('createFolder', { name });
+      const { cursor } = await firstNode.query<{ cursor: string }>('{cursor}');
+      const socket = await SocketClient.connect(firstNode.server.url, firstNode.authToken);
       const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       socket.start('1', watch, { after: cursor });
-      await here.mutate('createFolder', { name: 'sent' });
+      await firstNode.mutate('createFolder', { name: 'sent' });
       assert.match(JSON.stringify((await socket.next()).payload), /sent/);
 
-      await withDatabase(stored.url, (database) =>
-        database.transaction(async (transaction) => {
+      await withDatabase(database.url, (connection) =>
+        connection.transaction(async (transaction) => {
           await transaction.run(deleteEntries, { count: 4 });
           await transaction.run(resetCounter, { count: 4 });
         }),
       );
-      await there.mutate('updateUser', { id: user.id, isDisabled: true });
-      while ((await here.server.query('{folder{name}}', authToken)).status !== 401);
+      await secondNode.mutate('updateUser', { id: user.id, isDisabled: true });
+      while ((await firstNode.server.query('{folder{name}}', authToken)).status !== 401);
       assert.match(JSON.stringify((await socket.next()).payload), /RESYNC/);
-      await there.mutate('createFolder', { name: 'after that' });
+      await secondNode.mutate('createFolder', { name: 'after that' });
       for (;;) {
         const received = JSON.stringify((await socket.next()).payload);
         if (/after that/.test(received)) break;

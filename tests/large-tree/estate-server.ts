@@ -46,16 +46,16 @@ export class EstateServer {
 }
 
 async function nextMessage<T>(child: ChildProcess): Promise<T> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const stopped = once(child, 'exit', { signal }).then(() => {
+  const abortController = new AbortController();
+  const { signal } = abortController;
+  const processExit = once(child, 'exit', { signal }).then(() => {
     throw new Error('The server has stopped.');
   });
-  stopped.catch(() => undefined);
+  processExit.catch(() => undefined);
   try {
-    const [message] = (await Promise.race([once(child, 'message', { signal }), stopped])) as [T];
+    const [message] = (await Promise.race([once(child, 'message', { signal }), processExit])) as [T];
     return message;
   } finally {
-    waiting.abort();
+    abortController.abort();
   }
 }

@@ -58,9 +58,9 @@ for (const kind of databaseKinds) {
     for (const [index, order] of letterOrders.entries()) {
       test(`use the index of ${order} for a page in that order, without sorting`, async () => {
         const { statements } = await run(large, scenarios[index]!, 0);
-        const choosing = statements.find((text) => /parent_id = (each\.value|\?)/.test(text))!;
-        const { choice } = await readPlan(kind, large.people.server.database.url, choosing);
-        assert.deepEqual(choice, [indexOfOrder[order]]);
+        const pageStatement = statements.find((text) => /parent_id = (each\.value|\?)/.test(text))!;
+        const { pageSteps } = await readPlan(kind, large.people.server.database.url, pageStatement);
+        assert.deepEqual(pageSteps, [indexOfOrder[order]]);
       });
     }
   });

@@ -28,8 +28,8 @@ const values = parseScriptOptions(
   'npm run lab -- large-tree [--folders 1000000] [--rounds 15]\n\nMeasures requests on a large tree and on a tree of a thousand folders.',
   ['folders', 'rounds'],
 );
-const sizes = [smallSize, atLeast(smallSize, values.folders ?? '1000000', '--folders')];
-const rounds = atLeast(1, values.rounds ?? '15', '--rounds');
+const sizes = [smallSize, parseWholeNumber(smallSize, values.folders ?? '1000000', '--folders')];
+const rounds = parseWholeNumber(1, values.rounds ?? '15', '--rounds');
 const databases = await Promise.all(sizes.map(() => sqlite.create()));
 const servers: EstateServer[] = [];
 try {
@@ -55,7 +55,7 @@ async function createEstateOn(server: EstateServer, size: number, file: string):
   const cpuPerFolder = ((await server.cpuMicroseconds()) - cpuBefore) / size;
   const megabytes = (statSync(file).size + statSync(`${file}-wal`).size) / 2 ** 20;
   console.log(
-    `${count(size)} folders imported in ${shape.batches.length} batches: ${seconds.toFixed(1)} s, ${count(size / seconds)} folders per second, ${cpuPerFolder.toFixed(1)} µs of CPU for each, ${megabytes.toFixed(1)} MiB on disk`,
+    `${formatCount(size)} folders imported in ${shape.batches.length} batches: ${seconds.toFixed(1)} s, ${formatCount(size / seconds)} folders per second, ${cpuPerFolder.toFixed(1)} µs of CPU for each, ${megabytes.toFixed(1)} MiB on disk`,
   );
   const estate = await findEstate(server.query, id, shape);
   const authToken = await createUserWithOneGrant(server, id);
@@ -102,16 +102,16 @@ async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
     }
   }
   const width = Math.max(...rows.map(({ name }) => name.length));
-  const line = (name: string, ...cells: string[]) =>
+  const printRow = (name: string, ...cells: string[]) =>
     console.log(name.padEnd(width), ...cells.map((cell) => cell.padStart(12)));
   console.log(`\nµs of CPU per request, medians of ${rounds} rounds`);
-  line('', ...sizes.map(count), 'ratio');
+  printRow('', ...sizes.map(formatCount), 'ratio');
   const notes = new Set<string>();
   let tooExpensive = 0;
   for (const { name, costs, growsBecause } of rows) {
     const [small, large] = costs.map(median) as [number, number];
     const ratio = large / small;
-    line(name, small.toFixed(0), large.toFixed(0), ratio.toFixed(2) + (growsBecause ? '*' : ' '));
+    printRow(name, small.toFixed(0), large.toFixed(0), ratio.toFixed(2) + (growsBecause ? '*' : ' '));
     if (growsBecause) notes.add(`* no limit: ${growsBecause}`);
     else if (ratio > maxRatio) tooExpensive++;
   }
@@ -130,15 +130,15 @@ async function measureTurn(
   viewer: number,
 ) {
   const { runQuery } = viewers[viewer]!;
-  const times = scenario.isChange ? requestsPerTurn.change : requestsPerTurn.query;
+  const requestCount = scenario.isChange ? requestsPerTurn.change : requestsPerTurn.query;
   const start = requests.get(scenario) ?? 0;
-  requests.set(scenario, start + times);
+  requests.set(scenario, start + requestCount);
   const before = await server.cpuMicroseconds();
-  for (let done = 0; done < times; done++) await scenario.request(runQuery, estate, start + done);
-  return ((await server.cpuMicroseconds()) - before) / times;
+  for (let done = 0; done < requestCount; done++) await scenario.request(runQuery, estate, start + done);
+  return ((await server.cpuMicroseconds()) - before) / requestCount;
 }
 
-function atLeast(min: number, text: string, flag: string): number {
+function parseWholeNumber(min: number, text: string, flag: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= min) return number;
   throw new Error(`${flag} must be a whole number of at least ${min}.`);
@@ -148,6 +148,6 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
 }
 
-function count(number: number): string {
+function formatCount(number: number): string {
   return Math.round(number).toLocaleString('en');
 }

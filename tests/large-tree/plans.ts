@@ -7,8 +7,8 @@ import { postgres, sqlite, type DatabaseKind } from '../support/databases.ts';
 export interface Plan {
   /** Full scans of structures that may be long. */
   readonly scans: readonly string[];
-  /** What chooses the rows of a page: the names of indexes, or other operations. */
-  readonly choice: readonly string[];
+  /** The steps that select the rows of a page: names of indexes, or other operations. */
+  readonly pageSteps: readonly string[];
 }
 
 export function readPlan(kind: DatabaseKind, url: string, statement: string): Plan | Promise<Plan> {
@@ -34,14 +34,14 @@ function planOfSqlite(url: string, statement: string): Plan {
       detail: string;
     }[];
     // The statement reads the list of one parent, so its top-level steps choose the rows.
-    const choice = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
+    const pageSteps = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
     // A recursive query that is materialized reads everything below a folder, whatever the limit is.
     const scans = steps
       .map(({ detail }) => detail)
       .filter((detail) => /^(SCAN |MATERIALIZE visible)/.test(detail));
     return {
       scans: scans.filter((detail) => !allowedScan.test(detail)),
-      choice: choice.map(
+      pageSteps: pageSteps.map(
         (text) => /^SEARCH folders USING (?:COVERING )?INDEX (\S+) /.exec(text)?.[1] ?? text,
       ),
     };
@@ -74,7 +74,7 @@ function planOfPostgres(url: string, statement: string): Promise<Plan> {
       scans: [top!, ...below]
         .filter((node) => isScan(node) && !shortTables.includes(node['Relation Name']!))
         .map((node) => `${node['Node Type']} of ${node['Relation Name']}`),
-      choice: choices.map((node) => (isByIndex(node) ? node['Index Name']! : node['Node Type'])),
+      pageSteps: choices.map((node) => (isByIndex(node) ? node['Index Name']! : node['Node Type'])),
     };
   });
 }

@@ -1,4 +1,4 @@
-/** Requests to a small and to a large estate. The same request must cost the same on both. */
+/** Requests to a small and to a large estate. Each request must cost the same on both. */
 
 import { letterOrders, type RunQuery, type Estate, type LetterOrder } from './estate.ts';
 import { composedWord, searchHits, rareWord } from './tree-shape.ts';

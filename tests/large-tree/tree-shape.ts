@@ -27,9 +27,9 @@ export const moveTargetNames = ['North', 'South'] as const;
 export const subtreeName = 'Warehouse';
 
 export const searchHits = 60;
-/** A word in `searchHits` folders of every estate. Its letter groups occur nowhere else. */
+/** A word in `searchHits` folders of every estate. Its groups of three letters occur in no other name. */
 export const rareWord = 'Quillwort';
-/** A word in `searchHits` folders of every estate. Each of its letter groups also occurs in many other names. */
+/** A word in `searchHits` folders of every estate. Its groups of three letters also occur in many other names. */
 export const composedWord = 'Stationer';
 
 const maxDepth = 8;
@@ -55,13 +55,13 @@ export function shapeEstate(size: number): EstateShape {
   fill(house, 80, 5);
   const subtree = leaf(subtreeName);
   fill(subtree, Math.round(size / 10) - 1, 4);
-  const first = [letters, house, ...moveTargetNames.map(leaf), subtree];
+  const commonFolders = [letters, house, ...moveTargetNames.map(leaf), subtree];
   const boroughs = shapeBoroughs();
-  const planned = [...first, ...boroughs].reduce((sum, each) => sum + countFolders(each), 1);
-  const regions = shapeRegions(size - planned);
+  const plannedCount = [...commonFolders, ...boroughs].reduce((sum, each) => sum + countFolders(each), 1);
+  const regions = shapeRegions(size - plannedCount);
   return {
-    batches: splitIntoBatches([...first, ...distributeAmong(regions, boroughs)]),
-    deepPaths: spread(findPaths(regions, maxDepth), maxDeepPaths),
+    batches: splitIntoBatches([...commonFolders, ...distributeAmong(regions, boroughs)]),
+    deepPaths: selectEvenly(findPaths(regions, maxDepth), maxDeepPaths),
   };
 }
 
@@ -118,7 +118,7 @@ function shapeBoroughs(): FolderInput[] {
     return borough;
   });
   const leaves = [...everyFolder(boroughs)].filter(({ folders }) => folders.length === 0);
-  spread(leaves, 2 * searchHits).forEach((folder, index) => {
+  selectEvenly(leaves, 2 * searchHits).forEach((folder, index) => {
     folder.name = `${[rareWord, composedWord][index % 2]!} ${index + 1}`;
     delete folder.title;
   });
@@ -152,7 +152,7 @@ function findPaths(folders: readonly FolderInput[], depth: number): string[][] {
   return paths;
 }
 
-function spread<T>(all: readonly T[], count: number): T[] {
+function selectEvenly<T>(all: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]!);
 }
 

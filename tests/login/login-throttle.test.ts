@@ -1,4 +1,4 @@
-/** Password guessing is throttled across all nodes. Other users and addresses are not affected. */
+/** All nodes together throttle password guessing. The throttle does not affect other users and addresses. */
 
 import assert from 'node:assert/strict';
 import { describe, test, type MockTracker } from 'node:test';
@@ -40,7 +40,7 @@ const logInFrom = (testbed: Testbed, address: string, guess: Credentials): Promi
     'x-forwarded-for': address,
   });
 
-/** Records failures of these names as another node would, without the cost of hashing. */
+/** Records failed logins with these names like another node, without hashing passwords. */
 async function failOnAnotherNode(
   testbed: Testbed,
   address: string,

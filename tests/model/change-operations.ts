@@ -15,7 +15,7 @@ import { operationKind, type OperationTable } from './operation.ts';
 import {
   findActor,
   actors,
-  expectedVersion,
+  selectExpectedVersion,
   resolveFolderId,
   textInputs,
   titleInputs,
@@ -35,17 +35,23 @@ interface FolderPayload {
 }
 
 const payload = `folder{${folderSelection}}`;
-const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
-const texts = weighted([2, fc.constant({})], [1, textInputs]);
-const fineTexts = weighted([3, fc.constant({})], [1, validTexts]);
+const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
+const anyTexts = weighted([2, fc.constant({})], [1, textInputs]);
+const onlyValidTexts = weighted([3, fc.constant({})], [1, validTexts]);
 
 const create = operationKind(
   20,
-  fc.record({ actor: actors, parent: maybe(writableFolders), name: names, texts, version: versions }),
+  fc.record({
+    actor: actors,
+    parent: optional(writableFolders),
+    name: names,
+    texts: anyTexts,
+    version: versions,
+  }),
   async (world, { actor, parent, name, texts: textInput, version }) => {
     const user = findActor(world, actor);
     const parentId = parent && resolveFolderId(world, user, parent);
-    const versioned = expectedVersion(world, parentId ?? world.model.root.id, version);
+    const versioned = selectExpectedVersion(world, parentId ?? world.model.root.id, version);
     const input = { parentId, name, ...textInput, ...versioned };
     await world.mutate<FolderPayload>(user, 'createFolder', input, payload, (response) => {
       const folder = createFolder(world.model, user, input);
@@ -57,7 +63,13 @@ const create = operationKind(
 
 const update = operationKind(
   10,
-  fc.record({ actor: actors, folder: writableFolders, name: maybe(names), texts, version: versions }),
+  fc.record({
+    actor: actors,
+    folder: writableFolders,
+    name: optional(names),
+    texts: anyTexts,
+    version: versions,
+  }),
   async (world, { actor, folder: reference, name, texts: textInput, version }) => {
     const user = findActor(world, actor);
     const id = resolveFolderId(world, user, reference);
@@ -65,7 +77,7 @@ const update = operationKind(
       id,
       ...(name !== undefined && { name }),
       ...textInput,
-      ...expectedVersion(world, id, version),
+      ...selectExpectedVersion(world, id, version),
     };
     await world.mutate(user, 'updateFolder', input, payload, () => ({
       folder: expected(world, user, updateFolder(world.model, user, input)),
@@ -79,7 +91,7 @@ const move = operationKind(
     actor: actors,
     folder: writableFolders,
     to: writableFolders,
-    name: maybe(names),
+    name: optional(names),
     dryRun: weighted([3, fc.constant(false)], [1, fc.constant(true)]),
     version: versions,
   }),
@@ -92,7 +104,7 @@ const move = operationKind(
       parentId,
       ...(name !== undefined && { name }),
       dryRun,
-      ...expectedVersion(world, id, version),
+      ...selectExpectedVersion(world, id, version),
     };
     const selection = `${payload} isDryRun folderCount accessChanges{items{user{id} before after}}`;
     await world.mutate(user, 'moveFolder', input, selection, () => {
@@ -119,7 +131,7 @@ const remove = operationKind(
   async (world, { actor, folder: reference, recursive, version }) => {
     const user = findActor(world, actor);
     const id = resolveFolderId(world, user, reference);
-    const input = { id, recursive, ...expectedVersion(world, id, version) };
+    const input = { id, recursive, ...selectExpectedVersion(world, id, version) };
     await world.mutate(user, 'deleteFolder', input, 'folderId folderCount', () => {
       const { folder, folderCount } = deleteFolder(world.model, user, input);
       return { folderId: folder.id, folderCount };
@@ -140,22 +152,22 @@ const restore = operationKind(
     const user = findActor(world, actor);
     const id = resolveFolderId(world, user, reference);
     const parentId = to && resolveFolderId(world, user, to);
-    const input = { id, parentId, name, ...expectedVersion(world, id, version) };
+    const input = { id, parentId, name, ...selectExpectedVersion(world, id, version) };
     await world.mutate(user, 'restoreFolder', input, payload, () => ({
       folder: expected(world, user, restoreFolder(world.model, user, input)),
     }));
   },
 );
 
-const leaves: fc.Arbitrary<TreeInput> = fc
-  .tuple(validNames, fineTexts)
+const leafTrees: fc.Arbitrary<TreeInput> = fc
+  .tuple(validNames, onlyValidTexts)
   .map(([name, textInput]) => ({ name, ...textInput }));
 const withSubfolders = (inside: fc.Arbitrary<TreeInput>): fc.Arbitrary<TreeInput> =>
-  fc.tuple(leaves, fc.array(inside, { maxLength: 3 })).map(([leaf, folders]) => ({ ...leaf, folders }));
-const trees = withSubfolders(withSubfolders(leaves));
+  fc.tuple(leafTrees, fc.array(inside, { maxLength: 3 })).map(([leaf, folders]) => ({ ...leaf, folders }));
+const trees = withSubfolders(withSubfolders(leafTrees));
 
 const paths: fc.Arbitrary<PathInput> = fc
-  .tuple(fc.array(validNames, { minLength: 1, maxLength: 3 }), fineTexts)
+  .tuple(fc.array(validNames, { minLength: 1, maxLength: 3 }), onlyValidTexts)
   .map(([steps, textInput]) => ({ path: steps.join('/'), ...textInput }));
 
 const importSelection = 'parent{id version} folderCount createdCount updatedCount keptCount isDryRun';
@@ -164,13 +176,13 @@ const importMany = operationKind(
   6,
   fc.record({
     actor: actors,
-    parent: maybe(writableFolders),
+    parent: optional(writableFolders),
     what: fc.oneof(
       fc.record({ tree: fc.array(trees, { maxLength: 3 }) }),
       fc.record({ list: fc.array(paths, { maxLength: 6 }) }),
       fc.record({ tree: fc.tuple(fc.record({ name: names, title: titleInputs })) }),
     ),
-    onExisting: maybe(fc.constantFrom<'FAIL' | 'KEEP' | 'UPDATE'>('FAIL', 'KEEP', 'UPDATE', 'UPDATE')),
+    onExisting: optional(fc.constantFrom<'FAIL' | 'KEEP' | 'UPDATE'>('FAIL', 'KEEP', 'UPDATE', 'UPDATE')),
     dryRun: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
     version: versions,
   }),
@@ -182,7 +194,7 @@ const importMany = operationKind(
       ...what,
       onExisting,
       dryRun,
-      ...expectedVersion(world, parentId ?? world.model.root.id, version),
+      ...selectExpectedVersion(world, parentId ?? world.model.root.id, version),
     };
     let imported: ReturnType<typeof importFolders> | undefined;
     await world.mutate(user, 'importFolders', input, importSelection, () => {

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldText } from '../../server/src/folders/folder-texts.ts';
 import { requireSeen } from './model-changes.ts';
-import { ModelRefusal } from './model-input.ts';
+import { ModelRefusalError } from './model-input.ts';
 import {
   byId,
   byName,
@@ -89,9 +89,9 @@ export function expectedGrants(model: TreeModel, user: ModelUser, folder: ModelF
 
 export function explainAccess(model: TreeModel, actor: ModelUser, userId: string, folderId: string) {
   const folder = requireSeen(model, actor, folderId);
-  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
+  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusalError('FORBIDDEN');
   const user = model.users.find(({ id }) => id === userId);
-  if (!user) throw new ModelRefusal('NOT_FOUND');
+  if (!user) throw new ModelRefusalError('NOT_FOUND');
   const mayKnow = actor.isAdministrator || userId === actor.id;
   const level = model.levelOf(user, folder);
   const grant = user.isAdministrator ? undefined : model.decidingGrant(user, folder);
@@ -157,7 +157,7 @@ export function search(
   under: ModelFolder | undefined,
 ): ModelFolder[] {
   const text = foldText(input.trim());
-  if (text === '') throw new ModelRefusal('BAD_INPUT');
+  if (text === '') throw new ModelRefusalError('BAD_INPUT');
   const path = input
     .trim()
     .replace(/^\/|\/$/g, '')

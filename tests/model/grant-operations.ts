@@ -38,7 +38,7 @@ const grant = operationKind(
 );
 
 /** Hides a folder that a user can write, so that some folders among the visible ones are hidden. */
-const close = operationKind(
+const hideFolder = operationKind(
   5,
   fc.record({ subject: fc.integer({ min: 1, max: 3 }), at: fc.nat(9_999) }),
   async (world, { subject, at }) => {
@@ -67,8 +67,8 @@ const revoke = operationKind(
     const user = findActor(world, actor);
     const granted = world.model.onTree().filter(({ grants }) => grants.size > 0);
     // Usually selects an existing grant.
-    const isThere = at % 4 > 0 && granted.length > 0;
-    const folder = isThere ? granted[at % granted.length]! : undefined;
+    const selectsExistingGrant = at % 4 > 0 && granted.length > 0;
+    const folder = selectsExistingGrant ? granted[at % granted.length]! : undefined;
     const folderId = folder?.id ?? resolveFolderId(world, user, reference);
     const subjectIds = folder ? [...folder.grants.keys()] : [];
     const subjectId = subjectIds[subject % subjectIds.length];
@@ -119,7 +119,7 @@ const wait = operationKind(
 
 export const grantOperations: OperationTable = {
   grant,
-  close,
+  close: hideFolder,
   revoke,
   join: changeMembership('add'),
   leave: changeMembership('delete'),

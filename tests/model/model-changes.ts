@@ -17,7 +17,7 @@ import {
   checkName,
   checkTexts,
   checkTrees,
-  ModelRefusal,
+  ModelRefusalError,
   parsePaths,
   type CheckedTree,
   type PathInput,
@@ -82,7 +82,7 @@ export function moveFolder(
   const folder = requireWritable(model, actor, input.id, input);
   const from = parentForWriting(model, actor, folder);
   const to = requireWritable(model, actor, input.parentId);
-  if (model.pathTo(to)!.includes(folder)) throw new ModelRefusal('CYCLE');
+  if (model.pathTo(to)!.includes(folder)) throw new ModelRefusalError('CYCLE');
   const changed = model.users.map((user) => ({
     user,
     before: model.levelOf(user, folder),
@@ -92,7 +92,7 @@ export function moveFolder(
   const name = inputName ?? folder.name;
   if (to !== from || name !== folder.name) requireFreeName(to, name);
   if (to !== from && isAccessGained && model.levelOf(actor, folder) < MANAGE) {
-    throw new ModelRefusal('FORBIDDEN');
+    throw new ModelRefusalError('FORBIDDEN');
   }
   const isManager = [folder, from, to].every((each) => model.levelOf(actor, each) >= MANAGE);
   const folderCount = countSeen(model, actor, folder);
@@ -116,7 +116,7 @@ export function deleteFolder(
   const folder = requireWritable(model, actor, input.id, input);
   const from = parentForWriting(model, actor, folder);
   const folderCount = countSeen(model, actor, folder);
-  if (folderCount > 1 && !input.recursive) throw new ModelRefusal('CONFLICT');
+  if (folderCount > 1 && !input.recursive) throw new ModelRefusalError('CONFLICT');
   detach(folder);
   folder.deletion = { at: model.now, from };
   touch(model, folder);
@@ -136,16 +136,16 @@ export function restoreFolder(
   input: Input<{ id: string; parentId?: string | undefined; name?: string | undefined }>,
 ): ModelFolder {
   const folder = model.find(input.id);
-  if (!folder?.deletion || !isRestorable(model, actor, folder)) throw new ModelRefusal('NOT_FOUND');
+  if (!folder?.deletion || !isRestorable(model, actor, folder)) throw new ModelRefusalError('NOT_FOUND');
   requireVersion(folder, input);
   const { from } = folder.deletion;
-  if (input.parentId === undefined && !model.pathTo(from)) throw new ModelRefusal('CONFLICT');
+  if (input.parentId === undefined && !model.pathTo(from)) throw new ModelRefusalError('CONFLICT');
   const to = requireWritable(model, actor, input.parentId ?? from.id);
   const levelIn = (user: ModelUser, location: ModelFolder) =>
     model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, location);
   const isManager = actor.isAdministrator || levelIn(actor, from) >= MANAGE;
   if (!isManager && model.users.some((user) => levelIn(user, to) > levelIn(user, from))) {
-    throw new ModelRefusal('FORBIDDEN');
+    throw new ModelRefusalError('FORBIDDEN');
   }
   const name = input.name === undefined ? folder.name : checkName(input.name);
   requireFreeName(to, name);
@@ -213,8 +213,8 @@ function findExisting(
       level.push(...tree.folders.map((inner) => ({ tree: inner, parent: found })));
       continue;
     }
-    if (model.levelOf(actor, parent) < WRITE) throw new ModelRefusal('FORBIDDEN');
-    if (found) throw new ModelRefusal('CONFLICT');
+    if (model.levelOf(actor, parent) < WRITE) throw new ModelRefusalError('FORBIDDEN');
+    if (found) throw new ModelRefusalError('CONFLICT');
   }
   return existing;
 }
@@ -230,7 +230,7 @@ function needsUpdate(
   const isSame = Object.entries(texts).every(([key, value]) =>
     isDeepStrictEqual(seen[key as keyof typeof seen], value),
   );
-  if (!isSame && level < WRITE) throw new ModelRefusal('FORBIDDEN');
+  if (!isSame && level < WRITE) throw new ModelRefusalError('FORBIDDEN');
   return !isSame;
 }
 
@@ -246,7 +246,7 @@ export function grantAccess(
   const folder = requireManageable(model, actor, input.folderId);
   const subjectId = input.userId ?? input.groupId!;
   if (![...model.users, ...model.groups].some(({ id }) => id === subjectId))
-    throw new ModelRefusal('NOT_FOUND');
+    throw new ModelRefusalError('NOT_FOUND');
   if (folder.grants.get(subjectId) !== input.level) folder.grantTimes.set(subjectId, model.now);
   folder.grants.set(subjectId, input.level);
   return folder;
@@ -258,7 +258,7 @@ export function revokeAccess(
   input: SubjectInput & { folderId: string },
 ): ModelFolder {
   const folder = requireManageable(model, actor, input.folderId);
-  if (!folder.grants.delete(input.userId ?? input.groupId!)) throw new ModelRefusal('NOT_FOUND');
+  if (!folder.grants.delete(input.userId ?? input.groupId!)) throw new ModelRefusalError('NOT_FOUND');
   return folder;
 }
 
@@ -269,7 +269,7 @@ export function changeMembers(
   users: readonly ModelUser[],
   action: 'add' | 'delete',
 ): number {
-  if (!actor.isAdministrator) throw new ModelRefusal('FORBIDDEN');
+  if (!actor.isAdministrator) throw new ModelRefusalError('FORBIDDEN');
   const before = memberIds.size;
   for (const { id } of users) memberIds[action](id);
   return Math.abs(memberIds.size - before);
@@ -277,7 +277,7 @@ export function changeMembers(
 
 export function requireSeen(model: TreeModel, actor: ModelUser, id: string): ModelFolder {
   const folder = model.find(id);
-  if (!folder || !model.isSeen(actor, folder)) throw new ModelRefusal('NOT_FOUND');
+  if (!folder || !model.isSeen(actor, folder)) throw new ModelRefusalError('NOT_FOUND');
   return folder;
 }
 
@@ -288,30 +288,30 @@ function requireWritable(
   versioned: Versioned = {},
 ): ModelFolder {
   const folder = requireSeen(model, actor, id);
-  if (model.levelOf(actor, folder) < WRITE) throw new ModelRefusal('FORBIDDEN');
+  if (model.levelOf(actor, folder) < WRITE) throw new ModelRefusalError('FORBIDDEN');
   requireVersion(folder, versioned);
   return folder;
 }
 
 function requireManageable(model: TreeModel, actor: ModelUser, id: string): ModelFolder {
   const folder = requireSeen(model, actor, id);
-  if (model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
+  if (model.levelOf(actor, folder) < MANAGE) throw new ModelRefusalError('FORBIDDEN');
   return folder;
 }
 
 function parentForWriting(model: TreeModel, actor: ModelUser, { parent }: ModelFolder): ModelFolder {
-  if (!parent) throw new ModelRefusal('BAD_INPUT');
+  if (!parent) throw new ModelRefusalError('BAD_INPUT');
   return requireWritable(model, actor, parent.id);
 }
 
 function requireVersion({ version }: ModelFolder, { expectedVersion }: Versioned): void {
   if (expectedVersion !== undefined && expectedVersion !== version)
-    throw new ModelRefusal('CONFLICT', version);
+    throw new ModelRefusalError('CONFLICT', version);
 }
 
 /** Refuses a name in use, even if the actor does not see the folder that has it. */
 function requireFreeName(parent: ModelFolder, name: string): void {
-  if ([...parent.children].some((child) => child.name === name)) throw new ModelRefusal('CONFLICT');
+  if ([...parent.children].some((child) => child.name === name)) throw new ModelRefusalError('CONFLICT');
 }
 
 function levelUnder(model: TreeModel, user: ModelUser, folder: ModelFolder, parent: ModelFolder): Level {

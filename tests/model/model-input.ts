@@ -2,7 +2,7 @@
 
 import type { Texts } from './tree-model.ts';
 
-export class ModelRefusal extends Error {
+export class ModelRefusalError extends Error {
   readonly code: string;
   /** The current version, after a stale `expectedVersion`. */
   readonly version: number | undefined;
@@ -34,7 +34,7 @@ export function checkName(input: string): string {
   const name = input.normalize('NFC');
   const { length } = [...name];
   if (!name.isWellFormed() || length < 1 || length > 255 || /[/\p{Cc}]/u.test(name)) {
-    throw new ModelRefusal('BAD_INPUT');
+    throw new ModelRefusalError('BAD_INPUT');
   }
   return name;
 }
@@ -52,7 +52,7 @@ export function checkTexts({ title, icon, description, properties }: TextsInput)
 function checkLine(input: string | null): string | null {
   const line = input?.normalize('NFC') || null;
   if (line && (!line.isWellFormed() || [...line].length > 255 || /\p{Cc}/u.test(line))) {
-    throw new ModelRefusal('BAD_INPUT');
+    throw new ModelRefusalError('BAD_INPUT');
   }
   return line;
 }
@@ -69,7 +69,7 @@ export function checkTrees(input: readonly TreeInput[]): CheckedTree[] {
     texts: checkTexts(tree),
     folders: checkTrees(tree.folders ?? []),
   }));
-  if (new Set(trees.map(({ name }) => name)).size < trees.length) throw new ModelRefusal('CONFLICT');
+  if (new Set(trees.map(({ name }) => name)).size < trees.length) throw new ModelRefusalError('CONFLICT');
   return trees;
 }
 
@@ -87,7 +87,7 @@ export function parsePaths(list: readonly PathInput[]): CheckedTree[] {
       tree = siblings.find((sibling) => sibling.name === name);
       if (!tree) siblings.push((tree = { name, texts: {}, folders: [] }));
     }
-    if (listed.has(tree!)) throw new ModelRefusal('CONFLICT');
+    if (listed.has(tree!)) throw new ModelRefusalError('CONFLICT');
     listed.add(tree!);
     tree!.texts = checkTexts(input);
   }

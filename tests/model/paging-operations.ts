@@ -24,7 +24,7 @@ import {
   type ChildOrder,
 } from './expected-responses.ts';
 import { listTrash } from './model-changes.ts';
-import { ModelRefusal } from './model-input.ts';
+import { ModelRefusalError } from './model-input.ts';
 import { operationKind, runOperation, type OperationTable } from './operation.ts';
 import {
   findActor,
@@ -116,7 +116,7 @@ const window = operationKind(
   },
 );
 
-const skipping = operationKind(
+const skipOperation = operationKind(
   4,
   fc.record({
     list: childLists,
@@ -153,7 +153,7 @@ const descendants = operationKind(
   },
 );
 
-const searching = operationKind(
+const searchOperation = operationKind(
   5,
   fc.record({
     actor: actors,
@@ -208,7 +208,7 @@ const foreignCursor = operationKind(
     const isSame = from.query === to.query && JSON.stringify(from.variables) === JSON.stringify(to.variables);
     if (!cursor || isSame) return;
     await comparePage(world, to, { first: 2, after: cursor }, () => {
-      throw new ModelRefusal('BAD_INPUT');
+      throw new ModelRefusalError('BAD_INPUT');
     });
   },
 );
@@ -222,7 +222,7 @@ const anyChange = fc.oneof(
 );
 
 /** Changes the tree between pages. A folder that keeps its position must appear exactly once. */
-const duringChanges = operationKind(
+const pageDuringChanges = operationKind(
   5,
   fc.record({
     actor: actors,
@@ -233,7 +233,7 @@ const duringChanges = operationKind(
   async (world, { actor, list: choice, size, changes: between }) => {
     const list = createList(world, actor, choice);
     const returned: string[] = [];
-    let steady = readPositions(list);
+    let steadyPositions = readPositions(list);
     let after: string | null = null;
     for (let index = 0; ; index++) {
       const page: Connection | undefined = await readPage(world, list, { first: size, after });
@@ -246,9 +246,9 @@ const duringChanges = operationKind(
       if (!change) continue;
       await runOperation(changes, world, change);
       const now = readPositions(list);
-      steady = new Map([...(steady ?? [])].filter(([id, each]) => now?.get(id) === each));
+      steadyPositions = new Map([...(steadyPositions ?? [])].filter(([id, each]) => now?.get(id) === each));
     }
-    const counts = [...(steady?.keys() ?? [])].map((id) => [
+    const counts = [...(steadyPositions?.keys() ?? [])].map((id) => [
       id,
       returned.filter((each) => each === id).length,
     ]);
@@ -261,12 +261,12 @@ const duringChanges = operationKind(
 export const pagingOperations: OperationTable = {
   children,
   window,
-  skipping,
+  skipping: skipOperation,
   descendants,
-  search: searching,
+  search: searchOperation,
   trash,
   foreignCursor,
-  duringChanges,
+  duringChanges: pageDuringChanges,
 };
 
 async function pageForward(world: World, list: List, size: number): Promise<void> {
@@ -308,7 +308,7 @@ function readPositions(list: List): ReadonlyMap<string, string> | undefined {
       ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.positionOf(folder))]))
       : undefined;
   } catch (error) {
-    if (error instanceof ModelRefusal) return undefined;
+    if (error instanceof ModelRefusalError) return undefined;
     throw error;
   }
 }

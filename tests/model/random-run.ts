@@ -9,7 +9,7 @@ import { grantOperations } from './grant-operations.ts';
 import { runOperation, type Operation, type OperationTable } from './operation.ts';
 import { pagingOperations } from './paging-operations.ts';
 import { readingOperations } from './reading-operations.ts';
-import { Disagreement, World } from './world.ts';
+import { DisagreementError, World } from './world.ts';
 
 /** The server and the model disagree after the last operation. */
 type Failure = AnyFailure<Operation>;
@@ -91,7 +91,7 @@ function steer({ model }: World, operation: Operation): Operation {
   if (size > maxFolders && growingKinds.includes(operation.kind)) {
     return { kind: 'delete', input: { actor: 0, folder: reference, recursive: true, version: 'any' } };
   }
-  if (size < minFolders && shrinking.includes(operation.kind)) {
+  if (size < minFolders && shrinkingKinds.includes(operation.kind)) {
     return {
       kind: 'import',
       input: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' },
@@ -101,7 +101,7 @@ function steer({ model }: World, operation: Operation): Operation {
 }
 
 const growingKinds = ['create', 'import', 'restore'];
-const shrinking = ['delete', 'restore', 'update'];
+const shrinkingKinds = ['delete', 'restore', 'update'];
 const importedTree = ['b', 'Floor 2', '日本'].map((name) => ({
   name,
   folders: ['e', 'a zebra'].map((inner) => ({ name: inner, folders: [{ name: 'a' }, { name: 'É' }] })),
@@ -126,6 +126,6 @@ function isChange(kind: string): boolean {
 }
 
 export function describeFailure({ operations: executed, error }: Failure): string {
-  const cause = error instanceof Disagreement ? error.message : error.stack;
+  const cause = error instanceof DisagreementError ? error.message : error.stack;
   return `step ${executed.length}, ${JSON.stringify(executed.at(-1))}\n${cause}`;
 }

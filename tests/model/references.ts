@@ -98,37 +98,37 @@ export const versions = weighted(
   [1, fc.constant('stale' as const)],
 );
 
-export function expectedVersion(
+export function selectExpectedVersion(
   { model }: World,
   id: string,
   version: 'any' | 'right' | 'stale',
 ): { expectedVersion?: number } {
   if (version === 'any') return {};
-  const right = model.find(id)?.version ?? 1;
-  return { expectedVersion: version === 'right' ? right : right - 1 };
+  const currentVersion = model.find(id)?.version ?? 1;
+  return { expectedVersion: version === 'right' ? currentVersion : currentVersion - 1 };
 }
 
 /** A few names, so that they collide. They cover natural order, case folding and escaping. */
-const goodNames = [
+const validNameList = [
   ...['a', 'A', 'b', 'e', 'É', 'E\u0301', 'Floor 2', 'Floor 10', 'floor 02', 'x_y', '100%', 'back\\slash'],
   ...['zebra crossing', 'a zebra', '日本', 'ß', '👩‍🔧', ' ', "it's"],
 ];
-const badNames = ['', 'n'.repeat(256), 'a/b', 'tab\t', '\u0085', 'half \ud83d', '\0'];
+const invalidNames = ['', 'n'.repeat(256), 'a/b', 'tab\t', '\u0085', 'half \ud83d', '\0'];
 
 export const names = weighted(
-  [30, fc.constantFrom(...goodNames)],
-  [1, fc.constantFrom(...badNames)],
+  [30, fc.constantFrom(...validNameList)],
+  [1, fc.constantFrom(...invalidNames)],
   [1, fc.constant('é'.repeat(255))],
 );
-export const validNames = fc.constantFrom(...goodNames);
+export const validNames = fc.constantFrom(...validNameList);
 
-const goodTitles = fc.constantFrom(null, '', 'a', 'Étage 2', 'The zebra', 'E\u0301tage', 'ZEBRA');
+const validTitles = fc.constantFrom(null, '', 'a', 'Étage 2', 'The zebra', 'E\u0301tage', 'ZEBRA');
 export const titleInputs = weighted(
-  [8, goodTitles],
+  [8, validTitles],
   [1, fc.constantFrom('t'.repeat(256), 'new\nline', '\udc00')],
 );
 export const textInputs = textsWith(titleInputs);
-export const validTexts = textsWith(goodTitles);
+export const validTexts = textsWith(validTitles);
 
 function textsWith(title: fc.Arbitrary<string | null>) {
   const icon = fc.constantFrom(null, '', '📁');

@@ -5,7 +5,7 @@ import { isDeepStrictEqual, inspect } from 'node:util';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind } from '../support/databases.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
-import { ModelRefusal } from './model-input.ts';
+import { ModelRefusalError } from './model-input.ts';
 import { TreeModel, type ModelUser } from './tree-model.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -16,9 +16,9 @@ export interface Body {
 }
 
 /** The response of the server differs from the model. */
-export class Disagreement extends Error {}
+export class DisagreementError extends Error {}
 
-const daySeconds = 86_400;
+const secondsPerDay = 86_400;
 const trashDays = 30;
 
 export class World {
@@ -31,8 +31,8 @@ export class World {
   static async start(kind: DatabaseKind): Promise<World> {
     const people = await PeopleTestbed.start(kind, {
       settings: {
-        AUTH_TOKEN_SECONDS: String(daySeconds),
-        REFRESH_TOKEN_SECONDS: String(3650 * daySeconds),
+        AUTH_TOKEN_SECONDS: String(secondsPerDay),
+        REFRESH_TOKEN_SECONDS: String(3650 * secondsPerDay),
         TRASH_DAYS: String(trashDays),
       },
     });
@@ -137,11 +137,11 @@ export class World {
 }
 
 export function disagree(where: string, actual: unknown, expected: unknown): never {
-  const show = (value: unknown) => inspect(value, { depth: 4, maxArrayLength: 100, breakLength: 150 });
+  const format = (value: unknown) => inspect(value, { depth: 4, maxArrayLength: 100, breakLength: 150 });
   const difference = firstDifference(actual, expected);
-  throw new Disagreement(
+  throw new DisagreementError(
     `${where}\nat ${difference.path.join('.') || 'the top'}` +
-      `\nthe server: ${show(difference.actual)}\nthe model:  ${show(difference.expected)}`,
+      `\nthe server: ${format(difference.actual)}\nthe model:  ${format(difference.expected)}`,
   );
 }
 
@@ -178,7 +178,7 @@ function attempt(work: () => unknown): Outcome {
   try {
     return { response: work() };
   } catch (error) {
-    if (!(error instanceof ModelRefusal)) throw error;
+    if (!(error instanceof ModelRefusalError)) throw error;
     return { refused: { code: error.code, version: error.version } };
   }
 }

@@ -1,4 +1,4 @@
-/** Groups: finding and changing them, their members, and the rights of members. */
+/** Finds and changes groups and their members, and checks the rights of members. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -39,9 +39,9 @@ for (const kind of databaseKinds) {
     test('require a valid name that is unique in any case', async () => {
       const id = await people.createGroup('Gardeners');
       const other = await people.createGroup('Pickers');
-      const taken = 'CONFLICT: The group name "GARDENERS" is already in use. Choose another one.';
-      assert.equal(await people.mutationError('createGroup', { name: 'GARDENERS' }), taken);
-      assert.equal(await people.mutationError('updateGroup', { id: other, name: 'GARDENERS' }), taken);
+      const takenError = 'CONFLICT: The group name "GARDENERS" is already in use. Choose another one.';
+      assert.equal(await people.mutationError('createGroup', { name: 'GARDENERS' }), takenError);
+      assert.equal(await people.mutationError('updateGroup', { id: other, name: 'GARDENERS' }), takenError);
       for (const name of ['', '\u0007', 'x'.repeat(129)]) {
         assert.match(
           await people.mutationError('createGroup', { name }),

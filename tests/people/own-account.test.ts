@@ -94,19 +94,19 @@ for (const kind of databaseKinds) {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
         const query = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
-        const racing = Array.from({ length: 4 }, (_, index) => {
+        const changes = Array.from({ length: 4 }, (_, index) => {
           const input = { oldPassword: person.password, newPassword: `racing cabin ${index}` };
           return people.execute(query, { input }, authToken);
         });
-        const won = (await Promise.all(racing)).filter(({ errors }) => !errors);
+        const won = (await Promise.all(changes)).filter(({ errors }) => !errors);
         assert.equal(won.length, 1);
       });
 
       test('are rejected if invalid, and not repeated in the error', async () => {
         const person = await people.createUser({ username: 'annabelle' });
         const { authToken } = await people.logIn(person);
-        const bad = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
-        for (const password of bad) {
+        const invalidPasswords = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
+        for (const password of invalidPasswords) {
           const refusals = [
             await people.mutationError('createUser', { username: 'Annabelle', password }),
             await people.mutationError('resetPassword', { userId: person.id, password }),

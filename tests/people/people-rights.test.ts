@@ -1,4 +1,4 @@
-/** Who may see and change users and groups. Other users get an error or see nothing. */
+/** The rights to see and change users and groups. Users without these rights get an error or no data. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

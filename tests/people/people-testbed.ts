@@ -1,4 +1,4 @@
-/** A test server with an administrator and users that tests create. */
+/** A test server with functions that create users and groups. */
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';

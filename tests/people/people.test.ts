@@ -1,4 +1,4 @@
-/** Users: finding, creating, changing and deleting them, and the immediate effects of a change. */
+/** Finds, creates, changes and deletes users. Each change has an immediate effect. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -146,9 +146,9 @@ for (const kind of databaseKinds) {
       const { id } = await people.createUser({ username: 'Taken' });
       const other = await people.createUser();
       const password = 'walnut cabin 73';
-      const taken = 'CONFLICT: The user name "tAKEN" is already in use. Choose another one.';
-      assert.equal(await people.mutationError('createUser', { username: 'tAKEN', password }), taken);
-      assert.equal(await people.mutationError('updateUser', { id: other.id, username: 'tAKEN' }), taken);
+      const takenError = 'CONFLICT: The user name "tAKEN" is already in use. Choose another one.';
+      assert.equal(await people.mutationError('createUser', { username: 'tAKEN', password }), takenError);
+      assert.equal(await people.mutationError('updateUser', { id: other.id, username: 'tAKEN' }), takenError);
       for (const username of ['', 'a\nb', 'x'.repeat(129), '\ud800']) {
         assert.match(
           await people.mutationError('createUser', { username, password }),
@@ -246,17 +246,17 @@ for (const kind of databaseKinds) {
     });
 
     test('keep one administrator if two demote each other concurrently', async () => {
-      const two = [
+      const administrators = [
         await people.createUser({ isAdministrator: true }),
         await people.createUser({ isAdministrator: true }),
       ];
-      const [first, second] = await Promise.all(two.map((person) => people.logIn(person)));
+      const [first, second] = await Promise.all(administrators.map((person) => people.logIn(person)));
       const query = 'mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}';
       const demote = (id: string, authToken: string) =>
         people.execute(query, { input: { id, isAdministrator: false } }, authToken);
       const responses = await Promise.all([
-        demote(two[1]!.id, first!.authToken),
-        demote(two[0]!.id, second!.authToken),
+        demote(administrators[1]!.id, first!.authToken),
+        demote(administrators[0]!.id, second!.authToken),
       ]);
       const codes = responses.map(({ errors }) => errors?.[0]?.extensions.code);
       assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);

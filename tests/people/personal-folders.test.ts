@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('contain at most 200 favorites, of which hidden ones are replaced, and 20 visits', async () => {
+    test('contain at most 200 visible favorites and 20 visits', async () => {
       const bob = await people.createUser({ username: 'bob' });
       const { authToken } = await people.logIn(bob);
       const parentId = await createFolder('Many');

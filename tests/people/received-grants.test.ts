@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
-interface WithGrants {
+interface GrantOwner {
   readonly grants: { items: readonly { level: string; folder: { path: string } }[] };
 }
 
@@ -45,9 +45,9 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const formatGrants = ({ grants: { items } }: WithGrants) =>
+    const formatGrants = ({ grants: { items } }: GrantOwner) =>
       items.map(({ level, folder }) => `${level} ${folder.path}`);
-    const onTree = [
+    const treeGrants = [
       'NONE /Floor 2/Room 9',
       'MANAGE /Floor 2',
       'NONE /Cellar/Box',
@@ -56,23 +56,23 @@ for (const kind of databaseKinds) {
     ];
 
     test('are visible to administrators, the newest first, except on folders in the trash', async () => {
-      const { user } = await tree.query<{ user: WithGrants }>(userQuery, { id: ann.id });
-      assert.deepEqual(formatGrants(user), onTree);
-      const { users } = await tree.query<{ users: { items: (WithGrants & { username: string })[] } }>(
+      const { user } = await tree.query<{ user: GrantOwner }>(userQuery, { id: ann.id });
+      assert.deepEqual(formatGrants(user), treeGrants);
+      const { users } = await tree.query<{ users: { items: (GrantOwner & { username: string })[] } }>(
         `{users{items{username ${grants}}}}`,
       );
       assert.deepEqual(
         users.items.map((each) => [each.username, formatGrants(each)]),
         [
           ['admin', []],
-          [ann.username, onTree],
+          [ann.username, treeGrants],
           [bert.username, []],
         ],
       );
     });
 
     test('contain the group instead of a user if a group received them', async () => {
-      const { group } = await tree.query<{ group: WithGrants }>(groupQuery, { id: groupId });
+      const { group } = await tree.query<{ group: GrantOwner }>(groupQuery, { id: groupId });
       assert.deepEqual(formatGrants(group), ['READ /Floor 10/Desk']);
       const { group: same } = await tree.query<{ group: unknown }>(
         'query($id: ID){group(id: $id){grants{items{user{id} group{id}}}}}',
@@ -82,14 +82,14 @@ for (const kind of databaseKinds) {
     });
 
     test('are visible to the user who received them, except on hidden folders', async () => {
-      const { viewer } = await tree.query<{ viewer: { user: WithGrants } }>(
+      const { viewer } = await tree.query<{ viewer: { user: GrantOwner } }>(
         `{viewer{user{${grants}}}}`,
         {},
         ann.authToken,
       );
       assert.deepEqual(
         formatGrants(viewer.user),
-        onTree.filter((each) => !each.startsWith('NONE')),
+        treeGrants.filter((each) => !each.startsWith('NONE')),
       );
     });
 
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
         totalCount items{level folder{path}} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}`;
       interface Page {
         readonly totalCount: number;
-        readonly items: WithGrants['grants']['items'];
+        readonly items: GrantOwner['grants']['items'];
         readonly pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string };
       }
       const found: unknown[] = [];
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
       } while (after !== null);
       assert.deepEqual(
         found,
-        onTree.filter((each) => !each.startsWith('NONE')),
+        treeGrants.filter((each) => !each.startsWith('NONE')),
       );
     });
 

@@ -13,7 +13,7 @@ import type { TestResponse } from '../support/testbed.ts';
 import { PeopleTestbed, type Person } from './people-testbed.ts';
 
 const protocols = ['graphql-transport-ws', 'graphql-ws'];
-const invalid = 'INVALID_VIEW_TOKEN';
+const invalidCode = 'INVALID_VIEW_TOKEN';
 
 for (const kind of databaseKinds) {
   describe(`a view as another user on ${kind.name}`, () => {
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
     const grant = (folderId: string, { id: userId }: Person, level: string) =>
       people.mutate('grantAccess', { folderId, userId, level });
 
-    const start = async (viewed = ann, { authToken } = rootTokens) => {
+    const startView = async (viewed = ann, { authToken } = rootTokens) => {
       const { viewToken } = await people.mutate<{ viewToken: string }>(
         'startViewAs',
         { userId: viewed.id },
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     const send = (viewToken: string, query: string, authToken?: string): Promise<TestResponse> =>
       people.server.postRaw('/graphql', JSON.stringify({ query }), headersOf(viewToken, authToken));
 
-    const view = async (viewToken: string, query: string) =>
+    const runQuery = async (viewToken: string, query: string) =>
       (await send(viewToken, query)).json<GraphBody<Record<string, unknown>>>();
 
     /** Returns the status and the codes of a response without data. */
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
     };
 
     test('returns the same response to every query as the viewed user receives', async () => {
-      const viewToken = await start();
+      const viewToken = await startView();
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       const folder = 'id name title path accessLevel version updatedAt';
       for (const query of [
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
       ]) {
         const expected = (await people.server.query(query, annToken)).json<GraphBody<unknown>>();
         assert.ok(expected.data !== undefined, query);
-        assert.deepEqual(withoutIds(await view(viewToken, query)), withoutIds(expected), query);
+        assert.deepEqual(withoutIds(await runQuery(viewToken, query)), withoutIds(expected), query);
         const url = `/graphql?query=${encodeURIComponent(query)}`;
         const got = await people.server.send('GET', url, { headers: headersOf(viewToken) });
         assert.deepEqual(withoutIds(got.json()), withoutIds(expected), query);
@@ -122,10 +122,10 @@ for (const kind of databaseKinds) {
     });
 
     test('contains the name of the administrator, but no sessions, favorites and visits of the user', async () => {
-      const viewToken = await start();
+      const viewToken = await startView();
       const query =
         '{viewer{user{username} viewedBy{username isAdministrator} session{isCurrent user{username}} favorites{totalCount items{id}} recentFolders{id}}}';
-      const { data, errors } = await view(viewToken, query);
+      const { data, errors } = await runQuery(viewToken, query);
       assert.deepEqual(data, {
         viewer: {
           user: { username: 'ann' },
@@ -141,30 +141,30 @@ for (const kind of databaseKinds) {
       );
       const own = await people.query('{viewer{viewedBy{id}}}', {}, rootTokens.authToken);
       assert.deepEqual(own, { viewer: { viewedBy: null } });
-      const administrator = await start(await people.createUser({ isAdministrator: true }));
+      const administrator = await startView(await people.createUser({ isAdministrator: true }));
       for (const [token, sessions] of [
         [viewToken, '{viewer{sessions{totalCount}}}'],
         [viewToken, '{viewer{user{sessions{totalCount}}}}'],
         [administrator, '{sessions{totalCount}}'],
         [administrator, '{user(username: "ann"){sessions{totalCount}}}'],
       ] as const) {
-        const { errors: refused } = await view(token, sessions);
+        const { errors: refused } = await runQuery(token, sessions);
         assert.deepEqual(
           refused!.map(({ extensions }) => extensions.code),
           ['FORBIDDEN'],
           sessions,
         );
       }
-      assert.equal((await view(administrator, '{users{totalCount}}')).errors, undefined);
+      assert.equal((await runQuery(administrator, '{users{totalCount}}')).errors, undefined);
     });
 
     test('refuses every mutation with FORBIDDEN, over every transport', async () => {
-      const administrator = await start(await people.createUser({ isAdministrator: true }));
+      const administrator = await startView(await people.createUser({ isAdministrator: true }));
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       for (const name of Object.keys(createSchema().getMutationType()!.getFields())) {
         const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
         const query = `mutation($input: ${type}!){${name}(input: $input){__typename}}`;
-        assert.deepEqual(codesOf(await view(administrator, query)), ['FORBIDDEN'], name);
+        assert.deepEqual(codesOf(await runQuery(administrator, query)), ['FORBIDDEN'], name);
       }
       const create = 'createFolder(input: {name: "Never"}){folder{id}}';
       const several = `query A {__typename} mutation B {${create}}`;
@@ -202,7 +202,7 @@ for (const kind of databaseKinds) {
       const disabled = await people.createUser();
       await people.mutate('updateUser', { id: disabled.id, isDisabled: true });
       assert.match(await error({ userId: disabled.id }), /^CONFLICT/);
-      await start();
+      await startView();
       const { journal } = await people.query<{ journal: { items: Record<string, unknown>[] } }>(
         '{journal(first: 1, filter: {kinds: [VIEW_AS], byId: "ROOT", userId: "ANN"}){items{kind by{username} user{username} before after}}}'
           .replace('ROOT', root.id)
@@ -214,12 +214,12 @@ for (const kind of databaseKinds) {
     });
 
     test('requires a view token of the same session, also if the administrator may read everything', async () => {
-      const viewToken = await start();
+      const viewToken = await startView();
       const other = await createAdministrator();
       const secondSession = await people.logIn(root);
-      assert.equal(await refusal(viewToken, other.tokens.authToken), `403 ${invalid}`);
-      assert.equal(await refusal(viewToken, secondSession.authToken), `403 ${invalid}`);
-      assert.equal(await refusal(viewToken, annToken), `403 ${invalid}`);
+      assert.equal(await refusal(viewToken, other.tokens.authToken), `403 ${invalidCode}`);
+      assert.equal(await refusal(viewToken, secondSession.authToken), `403 ${invalidCode}`);
+      assert.equal(await refusal(viewToken, annToken), `403 ${invalidCode}`);
       const [header, payload, signature] = viewToken.split('.') as [string, string, string];
       const [, authPayload, authSignature] = rootTokens.authToken.split('.');
       for (const broken of [
@@ -233,15 +233,15 @@ for (const kind of databaseKinds) {
         `${header}.${authPayload}.${authSignature}`,
         `${viewToken}, ${viewToken}`,
       ]) {
-        assert.equal(await refusal(broken), `403 ${invalid}`, broken);
+        assert.equal(await refusal(broken), `403 ${invalidCode}`, broken);
       }
       const { authToken, refreshToken } = rootTokens;
       rootTokens = (await people.server.refresh({ authToken, refreshToken })).json<LoginResponse>();
-      assert.equal((await view(viewToken, '{folder{name}}')).errors, undefined);
+      assert.equal((await runQuery(viewToken, '{folder{name}}')).errors, undefined);
     });
 
     test('has a token that no endpoint accepts as an auth token', async () => {
-      const viewToken = await start();
+      const viewToken = await startView();
       const { server } = people;
       assert.equal((await server.query('{__typename}', viewToken)).status, 401);
       assert.equal((await server.post('/login/verify', { authToken: viewToken })).status, 400);
@@ -256,7 +256,7 @@ for (const kind of databaseKinds) {
 
     test('does not affect the token endpoints, whatever the view header contains', async () => {
       const { server } = people;
-      for (const header of [await start(), '', 'broken']) {
+      for (const header of [await startView(), '', 'broken']) {
         const tokens = await people.logIn(root);
         const post = (path: string, body: unknown, authToken?: string) =>
           server.postRaw(path, JSON.stringify(body), {
@@ -282,8 +282,8 @@ for (const kind of databaseKinds) {
     });
 
     describe('ends', () => {
-      const startAs = async (administrator: Person & { readonly tokens: LoginResponse }, viewed: Person) => {
-        const viewToken = await start(viewed, administrator.tokens);
+      const openView = async (administrator: Person & { readonly tokens: LoginResponse }, viewed: Person) => {
+        const viewToken = await startView(viewed, administrator.tokens);
         const { authToken } = administrator.tokens;
         const read = await send(viewToken, '{folder{name}}', authToken);
         assert.equal(read.status, 200);
@@ -298,7 +298,7 @@ for (const kind of databaseKinds) {
         const stream = await EventClient.open(people.server.url, { query }, headersOf(viewToken, authToken));
         return { viewToken, authToken, socket, stream };
       };
-      type Started = Awaited<ReturnType<typeof startAs>>;
+      type Started = Awaited<ReturnType<typeof openView>>;
 
       const assertEnded = async ({ viewToken, authToken, socket, stream }: Started, code: string) => {
         assert.match(await refusal(viewToken, authToken), new RegExp(`${code}$`));
@@ -310,12 +310,12 @@ for (const kind of databaseKinds) {
 
       test('when the administrator loses the role', async () => {
         const administrator = await createAdministrator();
-        const started = await startAs(administrator, ann);
+        const started = await openView(administrator, ann);
         await people.mutate('updateUser', { id: administrator.id, isAdministrator: false });
-        await assertEnded(started, invalid);
+        await assertEnded(started, invalidCode);
         assert.equal((await people.server.query('{folder{name}}', started.authToken)).status, 200);
         await people.mutate('updateUser', { id: administrator.id, isAdministrator: true });
-        assert.equal(await refusal(started.viewToken, started.authToken), `403 ${invalid}`);
+        assert.equal(await refusal(started.viewToken, started.authToken), `403 ${invalidCode}`);
         await started.socket.closed();
       });
 
@@ -323,9 +323,9 @@ for (const kind of databaseKinds) {
         for (const end of ['updateUser', 'deleteUser']) {
           const administrator = await createAdministrator();
           const viewed = await people.createUser();
-          const started = await startAs(administrator, viewed);
+          const started = await openView(administrator, viewed);
           await people.mutate(end, { id: viewed.id, ...(end === 'updateUser' && { isDisabled: true }) });
-          await assertEnded(started, invalid);
+          await assertEnded(started, invalidCode);
           const { authToken } = administrator.tokens;
           assert.equal((await people.server.query('{folder{name}}', authToken)).status, 200);
         }
@@ -333,14 +333,14 @@ for (const kind of databaseKinds) {
 
       test('with the session of the administrator', async () => {
         const administrator = await createAdministrator();
-        const started = await startAs(administrator, ann);
+        const started = await openView(administrator, ann);
         await people.mutate('revokeSessions', { userId: administrator.id, keepCurrent: false });
         await assertEnded(started, 'INVALID_AUTH_TOKEN');
       });
 
       test('after 15 minutes, even if the auth token is renewed', async () => {
         const administrator = await createAdministrator();
-        const started = await startAs(administrator, ann);
+        const started = await openView(administrator, ann);
         started.stream.disconnect();
         people.server.clock.advanceSeconds(590);
         const { authToken } = (await people.server.refresh(administrator.tokens)).json<LoginResponse>();
@@ -351,8 +351,8 @@ for (const kind of databaseKinds) {
         while (frame.id !== '2') frame = await started.socket.next();
         assert.deepEqual(frame.payload, { data: { viewer: { viewedBy: { id: administrator.id } } } });
         people.server.clock.advanceSeconds(311);
-        assert.deepEqual(await started.socket.closed(), { code: 4403, reason: invalid });
-        assert.equal(await refusal(started.viewToken, authToken), `403 ${invalid}`);
+        assert.deepEqual(await started.socket.closed(), { code: 4403, reason: invalidCode });
+        assert.equal(await refusal(started.viewToken, authToken), `403 ${invalidCode}`);
         assert.equal((await people.server.query('{folder{name}}', authToken)).status, 200);
         ({ authToken: people.authToken } = await people.server.logIn());
         rootTokens = await people.logIn(root);
@@ -375,11 +375,11 @@ for (const kind of databaseKinds) {
       people.server.clock.advanceSeconds(300);
       const second = await send();
       assert.equal(second.expiresAt, first.expiresAt);
-      assert.equal((await view(second.viewToken, '{folder{name}}')).errors, undefined);
+      assert.equal((await runQuery(second.viewToken, '{folder{name}}')).errors, undefined);
     });
 
     test('delivers only the changes that the user sees, over sockets and event streams', async () => {
-      const viewToken = await start();
+      const viewToken = await startView();
       const query = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       const variables = { after: cursor };
@@ -403,7 +403,7 @@ for (const kind of databaseKinds) {
     test('is refused on a socket if the view token is invalid or belongs to another view', async () => {
       for (const broken of [null, '', 'x', 5, rootTokens.authToken]) {
         const client = await connect(broken);
-        assert.deepEqual(await client.closed(), { code: 4403, reason: invalid });
+        assert.deepEqual(await client.closed(), { code: 4403, reason: invalidCode });
       }
       const authorization = `Bearer ${rootTokens.authToken}`;
       const upgrade = (headers: Record<string, string>): SocketClientOptions => ({ protocols, headers });
@@ -412,7 +412,7 @@ for (const kind of databaseKinds) {
         upgrade({ authorization, 'espalier-view-as': 'broken' }),
       );
       assert.equal(refused.status, 403);
-      const viewToken = await start();
+      const viewToken = await startView();
       // The view token in the header of the upgrade also applies to the auth token of the init message.
       const options = upgrade({ 'espalier-view-as': viewToken });
       const client = await SocketClient.connect(people.server.url, rootTokens.authToken, options);
@@ -420,12 +420,12 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await client.next()).payload, { data: { viewer: { user: { username: 'ann' } } } });
       client.send({
         type: 'pong',
-        payload: { authorization, viewAs: await start(await people.createUser()) },
+        payload: { authorization, viewAs: await startView(await people.createUser()) },
       });
-      assert.deepEqual(await client.closed(), { code: 4403, reason: invalid });
+      assert.deepEqual(await client.closed(), { code: 4403, reason: invalidCode });
       const plain = await SocketClient.connect(people.server.url, rootTokens.authToken, { protocols });
       plain.send({ type: 'pong', payload: { authorization, viewAs: viewToken } });
-      assert.deepEqual(await plain.closed(), { code: 4403, reason: invalid });
+      assert.deepEqual(await plain.closed(), { code: 4403, reason: invalidCode });
     });
   });
 }

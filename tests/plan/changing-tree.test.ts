@@ -1,4 +1,4 @@
-/** Query plans on a changing tree: their responses must always equal those of graphql-js. */
+/** While the tree changes, the responses of query plans always equal those of graphql-js. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

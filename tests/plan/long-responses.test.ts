@@ -1,4 +1,4 @@
-/** Responses that need more than one time slice. The first is executed by graphql-js, later ones by a plan. */
+/** Responses that take more than one time slice. graphql-js executes the first request, and a plan the later ones. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

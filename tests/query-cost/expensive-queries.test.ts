@@ -1,4 +1,4 @@
-/** Logins and queries of other users get a response before the last of many expensive queries is done. */
+/** Logins and queries of other users get a response before the last of many expensive queries. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

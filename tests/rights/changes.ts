@@ -20,7 +20,7 @@ import {
   findSeen,
   expectFolder,
   expectWithDescendants,
-  withDescendants,
+  descendantsSelection,
   type ExpectedFolder,
 } from './expected-views.ts';
 
@@ -53,7 +53,7 @@ export const create: Attempt = async (changer) => {
     changer,
     'createFolder',
     input,
-    `cursor folder{${withDescendants}}`,
+    `cursor folder{${descendantsSelection}}`,
   );
   if (!done) return;
   changer.onCreated(done.folder.id);
@@ -69,7 +69,7 @@ const update: Attempt = async (changer) => {
     changer,
     'updateFolder',
     input,
-    `cursor folder{${withDescendants}}`,
+    `cursor folder{${descendantsSelection}}`,
   );
   if (!done) return;
   record(changer, done.cursor, `updateFolder ${JSON.stringify(input)}`, (model) => {
@@ -84,7 +84,7 @@ const move: Attempt = async (changer) => {
     changer,
     'moveFolder',
     input,
-    `cursor folder{${withDescendants}}`,
+    `cursor folder{${descendantsSelection}}`,
   );
   if (!done) return;
   record(changer, done.cursor, `moveFolder ${JSON.stringify(input)}`, (model) => {
@@ -110,7 +110,7 @@ const restore: Attempt = async (changer) => {
     changer,
     'restoreFolder',
     { id },
-    `cursor folder{${withDescendants}}`,
+    `cursor folder{${descendantsSelection}}`,
   );
   if (!done) return;
   record(changer, done.cursor, `restoreFolder ${id}`, (model) => {
@@ -226,13 +226,13 @@ async function observePayload(changer: Changer, { cursor, folder }: FolderPayloa
     onLow: (model) => (atLow = expectFolder(model, user, model.find(folder.id)!)),
     expected: (model) => {
       const found = findSeen(model, user, folder.id);
-      return [found ? expectWithDescendants(model, user, found) : hidden(atLow!)];
+      return [found ? expectWithDescendants(model, user, found) : hideDetails(atLow!)];
     },
   });
 }
 
 /** A folder that the user no longer sees shows only its name, which the user already has. */
-function hidden({ id, name }: ExpectedFolder) {
+function hideDetails({ id, name }: ExpectedFolder) {
   return {
     id,
     name,

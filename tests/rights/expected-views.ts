@@ -39,7 +39,7 @@ export function findSeen(model: TreeModel, user: ModelUser, id: string): ModelFo
   return folder && model.isSeen(user, folder) ? folder : undefined;
 }
 
-export const withDescendants = `${folderFields} descendants{totalCount items{${folderFields}}}`;
+export const descendantsSelection = `${folderFields} descendants{totalCount items{${folderFields}}}`;
 
 export function expectWithDescendants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const inside = model
@@ -48,7 +48,7 @@ export function expectWithDescendants(model: TreeModel, user: ModelUser, folder:
   return { ...expectFolder(model, user, folder), descendants: { totalCount: inside.length, items: inside } };
 }
 
-export const withChildren = `${folderFields} ancestors{id} folders{totalCount items{${folderFields} folders{items{name}}}}`;
+export const childrenSelection = `${folderFields} ancestors{id} folders{totalCount items{${folderFields} folders{items{name}}}}`;
 
 export function expectWithChildren(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const seen = model.seenBy(user);

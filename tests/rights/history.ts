@@ -6,7 +6,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
-import { ModelRefusal } from '../model/model-input.ts';
+import { ModelRefusalError } from '../model/model-input.ts';
 import type { TreeModel } from '../model/tree-model.ts';
 
 export interface Change {
@@ -46,23 +46,27 @@ export class History {
   /** Describes the first difference between the server and the model. */
   findDifference(model: TreeModel, start: number): string | undefined {
     const changes = this.#changes.toSorted((one, other) => one.number - other.number);
-    const waiting = this.#observations.toSorted((one, other) => one.low - other.low);
-    const end = Math.max(start, ...changes.map(({ number }) => number), ...waiting.map(({ low }) => low));
-    let open: OpenObservation[] = [];
+    const pendingObservations = this.#observations.toSorted((one, other) => one.low - other.low);
+    const end = Math.max(
+      start,
+      ...changes.map(({ number }) => number),
+      ...pendingObservations.map(({ low }) => low),
+    );
+    let openObservations: OpenObservation[] = [];
     let [nextChange, nextObservation] = [0, 0];
     for (let number = start; number <= end; number++) {
       for (; changes[nextChange]?.number === number; nextChange++) {
-        const refused = apply(model, changes[nextChange]!);
-        if (refused) return refused;
+        const refusal = apply(model, changes[nextChange]!);
+        if (refusal) return refusal;
       }
-      for (; (waiting[nextObservation]?.low ?? Infinity) <= number; nextObservation++) {
-        const observation = waiting[nextObservation]!;
+      for (; (pendingObservations[nextObservation]?.low ?? Infinity) <= number; nextObservation++) {
+        const observation = pendingObservations[nextObservation]!;
         observation.onLow?.(model);
-        open.push({ observation, alternatives: [] });
+        openObservations.push({ observation, alternatives: [] });
       }
-      open = open.filter((each) => !matches(model, each));
-      const [failed] = open.filter(({ observation }) => observation.high <= number);
-      if (failed) return describe(failed);
+      openObservations = openObservations.filter((each) => !matches(model, each));
+      const [mismatch] = openObservations.filter(({ observation }) => observation.high <= number);
+      if (mismatch) return describe(mismatch);
     }
     return undefined;
   }
@@ -82,7 +86,7 @@ function apply(model: TreeModel, { number, title, apply: run }: Change): string 
     run(model);
     return undefined;
   } catch (error) {
-    if (!(error instanceof ModelRefusal)) throw error;
+    if (!(error instanceof ModelRefusalError)) throw error;
     return `The server accepted change ${number}, which the model refuses with ${error.code}: ${title}`;
   }
 }

@@ -13,8 +13,8 @@ import {
   expectTrash,
   expectWithChildren,
   expectWithDescendants,
-  withChildren,
-  withDescendants,
+  childrenSelection,
+  descendantsSelection,
 } from './expected-views.ts';
 
 export interface Reader {
@@ -28,13 +28,13 @@ export interface Reader {
 
 type Read = (reader: Reader) => Promise<void>;
 
-interface Numbered {
+interface WithCursor {
   readonly cursor: string;
 }
 
 const children: Read = (reader) => {
   const id = reader.anyId();
-  return readAt(reader, `query($id: ID!){cursor folder(id: $id){${withChildren}}}`, { id }, (model) => {
+  return readAt(reader, `query($id: ID!){cursor folder(id: $id){${childrenSelection}}}`, { id }, (model) => {
     const folder = findSeen(model, reader.user, id);
     return { folder: folder ? expectWithChildren(model, reader.user, folder) : null };
   });
@@ -42,10 +42,15 @@ const children: Read = (reader) => {
 
 const descendants: Read = (reader) => {
   const id = reader.anyId();
-  return readAt(reader, `query($id: ID!){cursor folder(id: $id){${withDescendants}}}`, { id }, (model) => {
-    const folder = findSeen(model, reader.user, id);
-    return { folder: folder ? expectWithDescendants(model, reader.user, folder) : null };
-  });
+  return readAt(
+    reader,
+    `query($id: ID!){cursor folder(id: $id){${descendantsSelection}}}`,
+    { id },
+    (model) => {
+      const folder = findSeen(model, reader.user, id);
+      return { folder: folder ? expectWithDescendants(model, reader.user, folder) : null };
+    },
+  );
 };
 
 const search: Read = (reader) => {
@@ -56,13 +61,13 @@ const search: Read = (reader) => {
   }));
 };
 
-const everything: Read = (reader) =>
+const exportAll: Read = (reader) =>
   readAt(reader, '{cursor exportFolders{path description}}', {}, (model) => ({
     exportFolders: expectExport(model, reader.user, model.root),
   }));
 
 const trash: Read = async ({ actor, user, history }) => {
-  const data = await actor.query<Numbered & { trash: { items: { name: string }[] } }>(
+  const data = await actor.query<WithCursor & { trash: { items: { name: string }[] } }>(
     '{cursor trash(first: 500){items{name}}}',
   );
   const { cursor, trash: page } = data!;
@@ -75,10 +80,10 @@ const trash: Read = async ({ actor, user, history }) => {
 /** Reads the changes after a recent cursor. All their folders come from the snapshot of the response. */
 const changes: Read = async (reader) => {
   const { actor, user, history } = reader;
-  const before = await actor.query<Numbered>('{cursor}');
+  const before = await actor.query<WithCursor>('{cursor}');
   await children(reader);
-  const query = `query($after: String){cursor changes(after: $after, first: 100){items{folder{${withChildren}}}}}`;
-  const data = await actor.query<Numbered & { changes: { items: { folder: { id: string } | null }[] } }>(
+  const query = `query($after: String){cursor changes(after: $after, first: 100){items{folder{${childrenSelection}}}}}`;
+  const data = await actor.query<WithCursor & { changes: { items: { folder: { id: string } | null }[] } }>(
     query,
     {
       after: before!.cursor,
@@ -120,13 +125,13 @@ export const reads: readonly Read[] = [
   children,
   descendants,
   search,
-  everything,
+  exportAll,
   trash,
   changes,
   names,
   byPath,
 ];
-export const longReads: readonly Read[] = [descendants, search, everything, trash];
+export const longReads: readonly Read[] = [descendants, search, exportAll, trash];
 
 async function readAt(
   { actor, user, history }: Reader,
@@ -134,7 +139,7 @@ async function readAt(
   variables: object,
   expected: (model: TreeModel) => unknown,
 ): Promise<void> {
-  const data = await actor.query<Numbered>(query, variables);
+  const data = await actor.query<WithCursor>(query, variables);
   const { cursor, ...actual } = data!;
   const number = readNumber(cursor);
   const title = `${query} ${JSON.stringify(variables)} of ${user.username}`;

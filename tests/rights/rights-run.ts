@@ -21,7 +21,7 @@ import {
 } from './changes.ts';
 import { History, readNumber } from './history.ts';
 import { longReads, reads, type Reader } from './reads.ts';
-import { findSeen, expectWithDescendants, withDescendants } from './expected-views.ts';
+import { findSeen, expectWithDescendants, descendantsSelection } from './expected-views.ts';
 
 export interface Topology {
   readonly nodes: number;
@@ -180,7 +180,7 @@ class RightsRun {
     const actor = this.#connect(token, this.#urls.indexOf(url));
     const socket = await SocketClient.connect(url, token);
     this.#sockets.push(socket);
-    socket.start('changes', `subscription{folderChanges{cursor folder{${withDescendants}}}}`);
+    socket.start('changes', `subscription{folderChanges{cursor folder{${descendantsSelection}}}}`);
     for (;;) {
       const frame = await socket.next().catch((error: unknown) => {
         if (this.#isEnding) return undefined;

@@ -1,4 +1,4 @@
-/** Tests the check that no server of the suite logs or prints a secret. */
+/** Tests the search for secrets in the logs and the output of test servers. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

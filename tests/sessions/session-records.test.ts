@@ -1,4 +1,4 @@
-/** The stored history of sessions: each refresh, each replayed token, and how long they are stored. */
+/** The history of a session: its refreshes, its replayed tokens, and the time until the server purges them. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -18,7 +18,7 @@ export interface OperationKind {
   /** The relative frequency. */
   readonly weight: number;
   readonly input: fc.Arbitrary<unknown>;
-  /** Throws a Disagreement if the server differs from the model. */
+  /** Throws a `DisagreementError` if the server differs from the model. */
   run(world: TokenWorld, node: Testbed, input: unknown): Promise<void>;
 }
 

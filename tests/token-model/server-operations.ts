@@ -30,9 +30,9 @@ const boundaries: Record<string, (session: ModelSession, retryMs: number) => num
   authTokenExpires: ({ authTokens }) => authTokens.at(-1)!.expiresAt,
   olderAuthTokenExpires: ({ authTokens }) => authTokens.at(-2)?.expiresAt,
   refreshTokenExpires: ({ refreshTokens }) => refreshTokens.at(-1)!.expiresAt,
-  toleranceEnds: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, toleranceMs),
-  retryEnds: ({ refreshTokens }, retryMs) => later(refreshTokens.at(-2)?.spent?.at, retryMs),
-  spentIsForgotten: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, spentRetentionMs),
+  toleranceEnds: ({ refreshTokens }) => addMilliseconds(refreshTokens.at(-2)?.spent?.at, toleranceMs),
+  retryEnds: ({ refreshTokens }, retryMs) => addMilliseconds(refreshTokens.at(-2)?.spent?.at, retryMs),
+  spentIsForgotten: ({ refreshTokens }) => addMilliseconds(refreshTokens.at(-2)?.spent?.at, spentRetentionMs),
 };
 
 /** Boundaries that keep most sessions alive occur more often. */
@@ -211,13 +211,14 @@ async function testBoundary(
     world.compare(response, model.authorize(authorization), [text]);
     return;
   }
-  const old = refreshTokens.at(-2);
-  const used = moment === 'refreshTokenExpires' || !old ? refreshTokens.at(-1)! : old;
-  const withText = used.spent?.withText ?? authTokens.at(-1)!.text;
-  await refreshWith(world, node, `Bearer ${withText}`, used.text);
+  const previousToken = refreshTokens.at(-2);
+  const testedToken =
+    moment === 'refreshTokenExpires' || !previousToken ? refreshTokens.at(-1)! : previousToken;
+  const withText = testedToken.spent?.withText ?? authTokens.at(-1)!.text;
+  await refreshWith(world, node, `Bearer ${withText}`, testedToken.text);
 }
 
-function later(moment: number | undefined, ms: number): number | undefined {
+function addMilliseconds(moment: number | undefined, ms: number): number | undefined {
   return moment === undefined ? undefined : moment + ms;
 }
 

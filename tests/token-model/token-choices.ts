@@ -42,7 +42,7 @@ export const number = fc.nat(10_000);
 export const noToken = 'not.a.token';
 
 const listKeys = <T extends object>(table: T) => Object.keys(table) as (keyof T)[];
-const mostly = <T>(usual: T, others: readonly T[]) =>
+const usually = <T>(usual: T, others: readonly T[]) =>
   fc.oneof(
     { weight: 14, arbitrary: fc.constant(usual) },
     { weight: 1, arbitrary: fc.constantFrom(...others) },
@@ -51,7 +51,7 @@ const mostly = <T>(usual: T, others: readonly T[]) =>
 const choice = <Damage>(damage: readonly Damage[]) => ({
   session: number,
   which: fc.constantFrom('newest', 'newest', 'newest', 'older', 'spent', 'spent'),
-  damage: mostly<Damage | null>(null, damage),
+  damage: usually<Damage | null>(null, damage),
   index: number,
 });
 
@@ -59,7 +59,7 @@ export const refreshChoice: fc.Arbitrary<RefreshChoice> = fc.record(choice(listK
 
 export const headerChoice: fc.Arbitrary<HeaderChoice> = fc.record({
   ...choice(listKeys(authTokenDamage)),
-  header: mostly<HeaderChoice['header']>('usual', listKeys(headers)),
+  header: usually<HeaderChoice['header']>('usual', listKeys(headers)),
 });
 
 /** Selects a live session in three of four cases. */

@@ -106,7 +106,7 @@ export class TokenModel {
   }
 
   isValid(token: AuthToken): boolean {
-    return this.now < token.expiresAt && !isInvalidated(token.session) && !this.#isVoid(token);
+    return this.now < token.expiresAt && !isInvalidated(token.session) && !this.#isSignedByRetiredKey(token);
   }
 
   /** Tokens signed by a retired key are invalid (docs/operators/signing-keys.md). */
@@ -205,9 +205,10 @@ export class TokenModel {
     if (spent.isForgotten) return plainRefusal;
     const ageMs = this.now - spent.at;
     if (this.retryMs > 0 && ageMs <= this.retryMs && spent.withText === text) {
-      const issued = this.#authTokens.get(spent.successor.authToken)!;
-      const expiresIn = Math.max(0, Math.floor((issued.expiresAt - this.now) / 1000));
-      if (!this.#isVoid(issued)) return { status: 200, tokens: spent.successor, expiresIn };
+      const successorToken = this.#authTokens.get(spent.successor.authToken)!;
+      const expiresIn = Math.max(0, Math.floor((successorToken.expiresAt - this.now) / 1000));
+      if (!this.#isSignedByRetiredKey(successorToken))
+        return { status: 200, tokens: spent.successor, expiresIn };
     }
     if (ageMs > toleranceMs) session.isEnded = true;
     return plainRefusal;
@@ -227,10 +228,10 @@ export class TokenModel {
   #readBearer(authorization: string | undefined): AuthToken | undefined {
     const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     const token = text === undefined ? undefined : this.#authTokens.get(text);
-    return token && this.#isVoid(token) ? undefined : token;
+    return token && this.#isSignedByRetiredKey(token) ? undefined : token;
   }
 
-  #isVoid({ text }: AuthToken): boolean {
+  #isSignedByRetiredKey({ text }: AuthToken): boolean {
     return this.#retiredKeys.has(readKeyId({ authToken: text }));
   }
 }

@@ -18,7 +18,7 @@ import {
 } from './token-choices.ts';
 import type { ModelUser, Tokens } from './token-model.ts';
 import { defineOperation, type OperationTable } from './operation-table.ts';
-import { Disagreement, type TokenWorld } from './token-world.ts';
+import { DisagreementError, type TokenWorld } from './token-world.ts';
 
 const racers = 6;
 
@@ -97,7 +97,7 @@ export const clientOperations: OperationTable = {
       ),
     );
     const winner = first.session ? responses.find(({ status }) => status === 200) : responses[0];
-    if (!winner) throw new Disagreement('No request won the race.');
+    if (!winner) throw new DisagreementError('No request won the race.');
     const tokens = world.compare(winner, first, secrets);
     if (tokens && first.session) model.exchange(first.session, tokenIn(authorization), tokens);
     for (const response of responses) {

@@ -6,7 +6,7 @@ import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '.
 import { serverOperations } from './server-operations.ts';
 import { createArbitrary, type Operation } from './operation-table.ts';
 import { clientOperations } from './token-operations.ts';
-import { Disagreement, TokenWorld } from './token-world.ts';
+import { DisagreementError, TokenWorld } from './token-world.ts';
 
 type Failure = AnyFailure<Operation>;
 
@@ -23,10 +23,10 @@ const retrySeconds = [0, 30, 120];
 /** Operations that run on both nodes, so that either one may have ended a session. */
 const atBothNodes = ['race'];
 /** The first operation, which sets the settings of the world. */
-const settings = 'settings';
+const settingsKind = 'settings';
 
 export function generateOperations(seed: number, steps: number): Operation[] {
-  const first = { kind: settings, node: 0, input: retrySeconds[seed % retrySeconds.length] };
+  const first = { kind: settingsKind, node: 0, input: retrySeconds[seed % retrySeconds.length] };
   return [first, ...fc.sample(createArbitrary(table), { seed, numRuns: steps })];
 }
 
@@ -35,7 +35,7 @@ export async function runOperations(
   operations: readonly Operation[],
   isOver: () => boolean = () => false,
 ): Promise<RunResult> {
-  const retry = operations[0]?.kind === settings ? (operations[0].input as number) : 0;
+  const retry = operations[0]?.kind === settingsKind ? (operations[0].input as number) : 0;
   const world = await TokenWorld.start(kind, { retrySeconds: retry });
   const executed: Operation[] = [];
   const result = () => ({
@@ -47,7 +47,7 @@ export async function runOperations(
     for (const operation of operations) {
       if (isOver()) break;
       executed.push(operation);
-      if (operation.kind === settings) continue;
+      if (operation.kind === settingsKind) continue;
       const validBefore = world.validAuthTokens();
       const node = world.nodes[operation.node]!;
       await table[operation.kind]!.run(world, node, operation.input);
@@ -68,7 +68,7 @@ export function shrink(
   shrinking: ShrinkOptions<Operation>,
 ): Promise<Failure> {
   const run = async (operations: readonly Operation[]) => (await runOperations(kind, operations)).failure;
-  const changing = ['logIn', 'refresh', 'logOut', 'race', settings, ...Object.keys(serverOperations)];
+  const changing = ['logIn', 'refresh', 'logOut', 'race', settingsKind, ...Object.keys(serverOperations)];
   const first = failure.operations.filter(
     ({ kind: name }, index, all) => changing.includes(name) || index === all.length - 1,
   );
@@ -76,6 +76,6 @@ export function shrink(
 }
 
 export function describeFailure({ operations: executed, error }: Failure): string {
-  const cause = error instanceof Disagreement ? error.message : error.stack;
+  const cause = error instanceof DisagreementError ? error.message : error.stack;
   return `step ${executed.length}, ${JSON.stringify(executed.at(-1))}\n${cause}`;
 }

@@ -14,11 +14,11 @@ import {
 } from './token-model.ts';
 
 /** The server and the model differ. */
-export class Disagreement extends Error {}
+export class DisagreementError extends Error {}
 
 const usernames = ['anna', 'ben', 'Čeněk'];
 const json = { 'content-type': 'application/json' };
-/** Far more than the promised second, because a busy test machine must not cause a failure. */
+/** Far longer than the documented second, so that a busy test machine does not cause a failure. */
 const maxWaitMs = 20_000;
 const minSecretLength = 8;
 
@@ -107,21 +107,21 @@ export class TokenWorld {
 
   /** Returns the tokens of the response, if any. `secrets` were sent and must not be in the response. */
   compare(response: TestResponse, expected: Expected, secrets: readonly string[] = []): Tokens | undefined {
-    const seen = {
+    const actual = {
       status: response.status,
       tokenExpired: response.headers.get('token-expired'),
       challenge: readChallenge(response.headers.get('www-authenticate')),
     };
-    const wanted = {
+    const expectedResponse = {
       status: expected.status,
       tokenExpired: expected.isExpired ? 'true' : null,
       challenge: expected.challenge ?? null,
     };
-    this.assertSame('the response', seen, wanted);
+    this.assertSame('the response', actual, expectedResponse);
     if (expected.tokens) return this.#compareTokens(response, expected);
     for (const secret of secrets) {
       if (secret.length >= minSecretLength && response.text.includes(secret)) {
-        throw new Disagreement(`The response repeats a secret of the request: ${response.text}`);
+        throw new DisagreementError(`The response repeats a secret of the request: ${response.text}`);
       }
     }
     return undefined;
@@ -129,7 +129,7 @@ export class TokenWorld {
 
   assertSame(what: string, seen: unknown, wanted: unknown): void {
     const [one, other] = [JSON.stringify(seen), JSON.stringify(wanted)];
-    if (one !== other) throw new Disagreement(`${what} is ${one}; the model says ${other}.`);
+    if (one !== other) throw new DisagreementError(`${what} is ${one}; the model says ${other}.`);
   }
 
   /**
@@ -137,15 +137,15 @@ export class TokenWorld {
    * soon, so this waits for them. `here` is the node that handled the operation, or undefined if both did.
    */
   async awaitRevocations(validBefore: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
-    const over = validBefore.filter((token) => !this.model.isValid(token));
+    const invalidatedTokens = validBefore.filter((token) => !this.model.isValid(token));
     for (const node of this.nodes) {
-      for (const token of over) {
+      for (const token of invalidatedTokens) {
         const isImmediate = node === here || this.model.now >= token.expiresAt;
         const start = performance.now();
         while ((await this.post(node, '/login/verify', { authToken: token.text })).status !== 400) {
-          if (isImmediate) throw new Disagreement('The server accepts an invalid token.');
+          if (isImmediate) throw new DisagreementError('The server accepts an invalid token.');
           if (performance.now() - start > maxWaitMs) {
-            throw new Disagreement('Another node still accepts a token of an ended session.');
+            throw new DisagreementError('Another node still accepts a token of an ended session.');
           }
         }
       }

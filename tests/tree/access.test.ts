@@ -20,7 +20,7 @@ for (const kind of databaseKinds) {
     let admin: Person;
 
     before(async () => {
-      // The test of all fields sends larger queries than the default limits allow.
+      // The test of every schema field sends larger queries than the default limits allow.
       testbed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_QUERY_TOKENS: '100000' } });
       admin = await Person.logIn(testbed);
     });

@@ -1,5 +1,5 @@
 /**
- * The response of a mutation equals a query of the folder, but does not repeat the reads of the mutation.
+ * The response of a mutation equals that of a query of the folder. It does not repeat the reads of the mutation.
  */
 
 import assert from 'node:assert/strict';

@@ -10,7 +10,7 @@ import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
 const maxFolders = 2_500;
 const maxTextBytes = 200_000;
 
-interface Duplicated {
+interface DuplicatePayload {
   readonly folder: { readonly id: string; readonly path: string };
   readonly folderCount: number;
 }
@@ -34,9 +34,9 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const duplicate = (input: Variables, authToken?: string) =>
-      tree.mutate<Duplicated>('duplicateFolder', input, 'folder{id path} folderCount', authToken);
+      tree.mutate<DuplicatePayload>('duplicateFolder', input, 'folder{id path} folderCount', authToken);
     const pathOfCopy = async (input: Variables) => (await duplicate(input)).folder.path;
-    const exported = async (id: string) => {
+    const exportTexts = async (id: string) => {
       const query = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
       return (await tree.query<{ exportFolders: ListedFolder[] }>(query, { id })).exportFolders;
     };
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
       };
       const id = await tree.create('Plan', parent, texts);
       await tree.import([{ path: 'B/2', ...texts }, 'B/10', 'A', { path: 'C', title: 'See' }], id);
-      const inside = await exported(id);
+      const inside = await exportTexts(id);
       const selection = 'id name title icon description properties version updatedAt folders{totalCount}';
       const original = await tree.find<{ id: string }>(id, selection);
       tree.server.clock.advanceSeconds(7);
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
       assert.equal(folder.path, '/Studio/Plan (copy)');
       assert.equal(folderCount, 6);
       assert.notEqual(folder.id, id);
-      assert.deepEqual(await exported(folder.id), inside);
+      assert.deepEqual(await exportTexts(folder.id), inside);
       assert.deepEqual(await tree.find(folder.id, selection), {
         ...original,
         id: folder.id,
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
         updatedAt: now,
       });
       assert.deepEqual(await tree.find(id, selection), original);
-      assert.deepEqual(await exported(id), inside);
+      assert.deepEqual(await exportTexts(id), inside);
       assert.deepEqual(await tree.find(parent, 'version folders{totalCount}'), {
         version: 1,
         folders: { totalCount: 2 },
@@ -196,7 +196,7 @@ for (const kind of databaseKinds) {
         const other = await tree.person({ [await idIn('Open')]: 'MANAGE' });
         const { folder, folderCount } = await duplicate({ id, parentId: to }, authToken);
         assert.equal(folderCount, 5);
-        const copied = await exported(folder.id);
+        const copied = await exportTexts(folder.id);
         assert.deepEqual(
           copied.map(({ path, title }) => [path, title]),
           [

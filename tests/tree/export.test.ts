@@ -7,11 +7,11 @@ import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
 
 const exportQuery =
   'query($id: ID, $depth: Int){exportFolders(id: $id, depth: $depth){path title icon description properties}}';
-const numbered = <T>(count: number, make: (index: number) => T) =>
+const createList = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 /** Distributes the folders evenly over 50 parents. */
-const spread = (count: number, word: string) =>
-  numbered(count, (index) => (index < 50 ? `${word} ${index}` : `${word} ${index % 50}/${word} ${index}`));
+const spreadPaths = (count: number, word: string) =>
+  createList(count, (index) => (index < 50 ? `${word} ${index}` : `${word} ${index % 50}/${word} ${index}`));
 
 for (const kind of databaseKinds) {
   describe(`an export on ${kind.name}`, () => {
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
 
     test('equals the original after an import elsewhere', async () => {
       const id = await tree.create('Original');
-      const list = spread(1_300, 'leaf').map((path, index) => ({
+      const list = spreadPaths(1_300, 'leaf').map((path, index) => ({
         path,
         title: index % 3 ? `Title ${index}` : null,
         icon: index % 4 ? '🍂' : null,
@@ -65,8 +65,8 @@ for (const kind of databaseKinds) {
         settings: { MAX_IMPORT_FOLDERS: '50', MAX_EXPORT_FOLDERS: '60' },
       });
       try {
-        assert.equal(await small.import(spread(50, 'first')), 50);
-        const paths = numbered(51, (index) => ({ path: `second ${index}` }));
+        assert.equal(await small.import(spreadPaths(50, 'first')), 50);
+        const paths = createList(51, (index) => ({ path: `second ${index}` }));
         for (const input of [
           { list: paths },
           { list: [{ path: 'x/'.repeat(51) }] },
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
           });
           assert.match(message, /at most 50 folders/);
         }
-        assert.equal(await small.import(numbered(10, (index) => `third ${index}`)), 10);
+        assert.equal(await small.import(createList(10, (index) => `third ${index}`)), 10);
         assert.equal((await small.paths()).length, 60);
         await small.create('one more');
         const { extensions } = await small.readError('{exportFolders{path}}');

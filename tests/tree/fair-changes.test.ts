@@ -1,5 +1,5 @@
 /**
- * Mutations of one user do not delay those of another, and their responses hold a bounded number of
+ * Mutations of one user do not delay those of another user. The responses of many mutations hold a bounded number of
  * snapshots.
  */
 
@@ -47,14 +47,14 @@ for (const kind of databaseKinds) {
     test('run before most of the mutations that another user sent earlier', async () => {
       await testbed.awaitFeed();
       const gate = Promise.withResolvers<void>();
-      let started = 0;
-      let refused = 0;
+      let startedCount = 0;
+      let refusedCount = 0;
       let refusedBefore: number | undefined;
       const services = testbed.changeServices(({ database, ...rest }) => {
         const accessCache = new AccessCache(database);
         accessCache.accessOf = (userId) =>
           whenDone(rest.accessCache.accessOf(userId), (latest) => {
-            started++;
+            startedCount++;
             return latest;
           });
         const change: typeof database.change = async (work, options) => {
@@ -64,27 +64,27 @@ for (const kind of databaseKinds) {
         return { ...rest, accessCache, database: { ...database, change } };
       });
       // Refused mutations have no journal entry.
-      services.feed.onEntry(() => void (refusedBefore ??= refused));
+      services.feed.onEntry(() => void (refusedBefore ??= refusedCount));
       const graph = createGraph(services);
       const send = async (userId: string, name: string, input: object) => {
         const request = { query: mutation(name, '__typename'), variables: { input } };
         return (await graph.run(request, createViewer(userId))).text;
       };
-      const earlier = Array.from({ length: refusedChanges }, async () => {
+      const earlierResponses = Array.from({ length: refusedChanges }, async () => {
         assert.match(await send(readerId, 'updateFolder', { id: rootId, title: 'mine' }), /FORBIDDEN/);
-        refused++;
+        refusedCount++;
       });
       const waitUntilStarted = async (count: number) => {
         do await new Promise(setImmediate);
-        while (started < count);
+        while (startedCount < count);
       };
       await waitUntilStarted(refusedChanges);
-      const later = send(adminId, 'createFolder', { name: 'Not delayed' });
+      const laterResponse = send(adminId, 'createFolder', { name: 'Not delayed' });
       await waitUntilStarted(refusedChanges + 1);
       gate.resolve();
-      assert.doesNotMatch(await later, /errors/);
+      assert.doesNotMatch(await laterResponse, /errors/);
       assert.ok(refusedBefore! < refusedChanges / 2, `${refusedBefore} changes of the other user came first`);
-      await Promise.all(earlier);
+      await Promise.all(earlierResponses);
     });
 
     test('keep few snapshots open for their responses', async () => {

@@ -68,11 +68,11 @@ for (const kind of databaseKinds) {
         inside.flatMap((each) => [`${each}/1`, `${each}/2`, `${each}/3`]),
         street,
       );
-      const within = (selection: string) => `folders{items{${selection}}}`;
+      const withChildren = (selection: string) => `folders{items{${selection}}}`;
       statements.length = 0;
-      await tree.find(street, within('folders{totalCount}'));
-      const alone = [...statements];
-      assert.ok(alone.length > 0);
+      await tree.find(street, withChildren('folders{totalCount}'));
+      const ownStatements = [...statements];
+      assert.ok(ownStatements.length > 0);
       const costs = {
         'folders(first: 1, skip: 1){items{name}}': 4,
         'folders(first: 1, skip: 9){edges{cursor}}': 12,
@@ -83,8 +83,8 @@ for (const kind of databaseKinds) {
       };
       for (const [selection, cost] of Object.entries(costs)) {
         statements.length = 0;
-        assert.equal(await readCost(within(selection), street), cost, selection);
-        assert.deepEqual(statements, alone, selection);
+        assert.equal(await readCost(withChildren(selection), street), cost, selection);
+        assert.deepEqual(statements, ownStatements, selection);
       }
     });
   });

@@ -52,10 +52,14 @@ for (const kind of databaseKinds) {
       });
 
       test('have a maximum length, counted in characters', async () => {
-        const maximal = { title: '𝔸'.repeat(255), icon: 'i'.repeat(255), description: '🌳'.repeat(10_000) };
-        const id = await tree.create('long', undefined, maximal);
-        assert.deepEqual(await read(id), { ...maximal, properties: {} });
-        for (const [field, text] of Object.entries(maximal)) {
+        const longestTexts = {
+          title: '𝔸'.repeat(255),
+          icon: 'i'.repeat(255),
+          description: '🌳'.repeat(10_000),
+        };
+        const id = await tree.create('long', undefined, longestTexts);
+        assert.deepEqual(await read(id), { ...longestTexts, properties: {} });
+        for (const [field, text] of Object.entries(longestTexts)) {
           const error = await tree.readMutationError('updateFolder', { id, [field]: `${text}x` });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, new RegExp(`${field}.*at most`));

@@ -24,9 +24,9 @@ interface GraphBody<Data> {
   errors?: { message: string; path?: unknown[]; extensions: { code: string } }[];
 }
 
-const connection = `{edges{cursor node{id name}} items{name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}`;
-const paged = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String){
-  folder(id: $id){folders(first: $first, after: $after, last: $last, before: $before)${connection}}}`;
+const connectionFields = `{edges{cursor node{id name}} items{name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}`;
+const pageQuery = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String){
+  folder(id: $id){folders(first: $first, after: $after, last: $last, before: $before)${connectionFields}}}`;
 
 for (const kind of databaseKinds) {
   describe(`folders on ${kind.name}`, () => {
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     }
 
     async function page(variables: Record<string, unknown>): Promise<Connection> {
-      const { data, errors } = await execute<{ folder: { folders: Connection } }>(paged, variables);
+      const { data, errors } = await execute<{ folder: { folders: Connection } }>(pageQuery, variables);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!.folder.folders;
     }
@@ -252,7 +252,7 @@ for (const kind of databaseKinds) {
           { after: cursor },
         ];
         for (const variables of refused) {
-          const { data, errors } = await execute(paged, variables);
+          const { data, errors } = await execute(pageQuery, variables);
           assert.deepEqual(data, { folder: null }, JSON.stringify(variables));
           assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
         }

@@ -1,5 +1,5 @@
 /**
- * Requests that are cheap to send and would be expensive to answer. Each is refused, or its work is done
+ * Requests that are cheap to send and would be expensive to answer. The server refuses each, or does its work only
  * once.
  */
 

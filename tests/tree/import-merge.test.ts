@@ -28,7 +28,7 @@ const counts = (createdCount: number, updatedCount: number, keptCount: number): 
   keptCount,
 });
 const toList = (paths: readonly string[]) => paths.map((path) => ({ path }));
-const spread = (count: number) =>
+const spreadPaths = (count: number) =>
   Array.from({ length: count }, (_, index) => (index < 50 ? `${index}` : `${index % 50}/${index}`));
 
 for (const kind of databaseKinds) {
@@ -273,12 +273,12 @@ for (const kind of databaseKinds) {
     test('applies a large import in one step, also to several folders with equal subfolder names', async () => {
       const id = await tree.create('Large');
       await tree.import(
-        spread(200).map((path) => ({ path, title: 'Old' })),
+        spreadPaths(200).map((path) => ({ path, title: 'Old' })),
         id,
       );
       const tops = Array.from({ length: 50 }, (_, index) => `${index}`);
       const list = [
-        ...spread(200).map((path) => ({ path, title: 'New' })),
+        ...spreadPaths(200).map((path) => ({ path, title: 'New' })),
         ...tops.flatMap((top) =>
           Array.from({ length: 40 }, (_, index) => ({ path: `${top}/same ${index}` })),
         ),

@@ -10,11 +10,11 @@ import { mutation } from '../support/graph-testbed.ts';
 import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
 
 const exportQuery = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
-const numbered = (count: number, name: (index: number) => string) =>
+const createNames = (count: number, name: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => name(index));
 /** Distributes the folders evenly over 50 parents. */
-const spread = (count: number, word: string) =>
-  numbered(count, (index) => (index < 50 ? `${word} ${index}` : `${word} ${index % 50}/${word} ${index}`));
+const spreadPaths = (count: number, word: string) =>
+  createNames(count, (index) => (index < 50 ? `${word} ${index}` : `${word} ${index % 50}/${word} ${index}`));
 
 for (const kind of databaseKinds) {
   describe(`an import on ${kind.name}`, () => {
@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
       });
 
       test('is refused with CONFLICT and the path if a folder occurs twice', async () => {
-        const twice: [object, string][] = [
+        const duplicates: [object, string][] = [
           [{ list: [{ path: 'a/b' }, { path: 'a' }, { path: 'a/b' }] }, 'a/b'],
           [{ list: [{ path: 'Caf\u00e9' }, { path: 'Cafe\u0301' }] }, 'Cafe\u0301'],
           [{ tree: [{ name: 'a', folders: [{ name: 'b' }, { name: 'b' }] }] }, 'a/b'],
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
         const long = Array.from({ length: 9 }, () => 'x'.repeat(200)).join('/');
         const { message: short } = await refusal({ list: [{ path: long }, { path: long }] });
         assert.ok(short.length < 400, short);
-        for (const [input, path] of twice) {
+        for (const [input, path] of duplicates) {
           const { extensions, message } = await refusal({ ...input });
           assert.equal(extensions.code, 'CONFLICT');
           assert.equal(message, `${JSON.stringify(path)} occurs twice in the import. Remove one of the two.`);
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       });
 
       test('is rejected with its path if a name or a text is not allowed', async () => {
-        const bad: [object, RegExp][] = [
+        const invalidInputs: [object, RegExp][] = [
           [{ path: '' }, /^"": /],
           [{ path: '/' }, /^"\/": /],
           [{ path: 'a//b' }, /^"a\/\/b": .*empty/],
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
           [{ path: 'a', properties: [] }, /^"a": .*object/],
           [{ path: 'a', properties: { x: 'x'.repeat(20_000) } }, /^"a": .*16384/],
         ];
-        for (const [input, expected] of bad) {
+        for (const [input, expected] of invalidInputs) {
           const { extensions, message } = await refusal({ list: [{ path: 'fine' }, input] });
           assert.equal(extensions.code, 'BAD_INPUT');
           assert.match(message, expected);
@@ -180,7 +180,7 @@ for (const kind of databaseKinds) {
         const id = await tree.create('Guarded');
         const reader = await tree.person({ [id]: 'READ' });
         const writer = await tree.person({ [id]: 'WRITE' });
-        const input = { parentId: id, list: spread(1_200, 'brick').map((path) => ({ path })) };
+        const input = { parentId: id, list: spreadPaths(1_200, 'brick').map((path) => ({ path })) };
         assert.equal(
           (await tree.readMutationError('importFolders', input, reader.authToken)).extensions.code,
           'FORBIDDEN',
@@ -194,7 +194,7 @@ for (const kind of databaseKinds) {
     describe('as one change', () => {
       test('imports nothing if one of 3,000 names is invalid', async () => {
         const rows = await countRows(tree.server.database.url);
-        const list = spread(3_000, 'stone').map((path, index) => ({
+        const list = spreadPaths(3_000, 'stone').map((path, index) => ({
           path: index === 2_999 ? 'a/b\n' : path,
         }));
         assert.equal((await refusal({ list })).extensions.code, 'BAD_INPUT');
@@ -225,7 +225,7 @@ for (const kind of databaseKinds) {
             while (!isDone) seen.add(await count(id, word));
           };
           const importing = tree.import(
-            numbered(2_500, (index) => `${word} ${index}`),
+            createNames(2_500, (index) => `${word} ${index}`),
             id,
           );
           await Promise.all([importing.finally(() => (isDone = true)), watch(), watch(), watch()]);
@@ -264,7 +264,7 @@ for (const kind of databaseKinds) {
               const changed = new Promise((resolve, reject) => {
                 onStaged = () => void change(id, other).then(resolve, reject);
               });
-              const list = spread(count, 'twig').map((path) => ({ path }));
+              const list = spreadPaths(count, 'twig').map((path) => ({ path }));
               outcome = await tree.outcome('importFolders', { parentId: id, list, expectedVersion: 1 });
               await changed.catch((error: unknown) => assert.equal(outcome, 'OK', String(error)));
               if (outcome === 'OK') await tree.outcome('deleteFolder', { id, recursive: true });
@@ -285,7 +285,7 @@ for (const kind of databaseKinds) {
         const before = await countRows(url);
         const ids = await stageImport(url, {
           parentId,
-          names: numbered(1_500, (index) => `shard ${index}`),
+          names: createNames(1_500, (index) => `shard ${index}`),
           now: tree.server.clock.now(),
         });
         assert.deepEqual(await tree.snapshot(), snapshot);

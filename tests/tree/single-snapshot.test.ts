@@ -25,22 +25,22 @@ interface Scene {
   readonly cursor: string;
 }
 
-const listed =
+const folderFields =
   'id name description version position folders{totalCount items{name description parent{name}}}';
 
 const requests: Readonly<Record<string, (scene: Scene) => GraphRequest>> = {
   'a folder by its id': ({ top }) => ({
-    query: `query($id: ID!){node(id: $id){id ...on Folder{${listed}}}}`,
+    query: `query($id: ID!){node(id: $id){id ...on Folder{${folderFields}}}}`,
     variables: { id: top },
   }),
   'a folder by its path': ({ path }) => ({
-    query: `query($path: String!){folder(path: $path){${listed}}}`,
+    query: `query($path: String!){folder(path: $path){${folderFields}}}`,
     variables: { path },
   }),
   'filtered and ordered children': ({ top }) => ({
     query: `query($id: ID!){folder(id: $id){
       a: folders(filter: {nameContains: "e"}){totalCount items{name description}}
-      b: folders(first: 2, orderBy: {field: UPDATED, direction: DESC}){edges{cursor node{${listed}}}}}}`,
+      b: folders(first: 2, orderBy: {field: UPDATED, direction: DESC}){edges{cursor node{${folderFields}}}}}}`,
     variables: { id: top },
   }),
   ancestors: ({ leaf }) => ({
@@ -59,40 +59,52 @@ const requests: Readonly<Record<string, (scene: Scene) => GraphRequest>> = {
   }),
   trash: () => ({ query: '{trash(first: 50){items{name title formerParent{name folders{items{name}}}}}}' }),
   changes: ({ cursor }) => ({
-    query: `query($after: String){changes(after: $after, first: 50){items{kind folder{${listed}}}}}`,
+    query: `query($after: String){changes(after: $after, first: 50){items{kind folder{${folderFields}}}}}`,
     variables: { after: cursor },
   }),
   'the result of createFolder': ({ top }) => ({
-    query: mutation('createFolder', `folder{name parent{${listed} descendants{items{name description}}}}`),
+    query: mutation(
+      'createFolder',
+      `folder{name parent{${folderFields} descendants{items{name description}}}}`,
+    ),
     variables: { input: { name: 'mine', parentId: top } },
   }),
   'the result of updateFolder': ({ top }) => ({
-    query: mutation('updateFolder', `folder{${listed} descendants{totalCount items{name description}}}`),
+    query: mutation(
+      'updateFolder',
+      `folder{${folderFields} descendants{totalCount items{name description}}}`,
+    ),
     variables: { input: { id: top, title: 'mine' } },
   }),
   'the result of updateFolder without a long field': ({ top }) => ({
-    query: mutation('updateFolder', `folder{${listed}}`),
+    query: mutation('updateFolder', `folder{${folderFields}}`),
     variables: { input: { id: top, title: 'mine' } },
   }),
   'the result of moveFolder': ({ leaf, top }) => ({
-    query: mutation('moveFolder', `folderCount folder{${listed} descendants{items{name}} parent{${listed}}}`),
+    query: mutation(
+      'moveFolder',
+      `folderCount folder{${folderFields} descendants{items{name}} parent{${folderFields}}}`,
+    ),
     variables: { input: { id: leaf, parentId: top } },
   }),
   'the result of two mutations': ({ top, child }) => ({
     query: `mutation($a: UpdateFolderInput!, $b: DeleteFolderInput!){
-      updateFolder(input: $a){folder{${listed} descendants{items{name description}}}}
+      updateFolder(input: $a){folder{${folderFields} descendants{items{name description}}}}
       deleteFolder(input: $b){folderCount}}`,
     variables: { a: { id: top, title: 'mine' }, b: { id: child, recursive: true } },
   }),
   'the result of importFolders': ({ top }) => ({
-    query: mutation('importFolders', `folderCount parent{${listed} descendants{items{name description}}}`),
+    query: mutation(
+      'importFolders',
+      `folderCount parent{${folderFields} descendants{items{name description}}}`,
+    ),
     variables: { input: { parentId: top, list: [{ path: 'mine/inside' }] } },
   }),
 };
 
 const subscriptions: Readonly<Record<string, string>> = {
-  'a subscription': `subscription($under: ID){folderChanges(under: $under){kind folder{${listed}}}}`,
-  'a subscription with a long field': `subscription($under: ID){folderChanges(under: $under){kind folder{${listed} descendants{totalCount items{name description}}}}}`,
+  'a subscription': `subscription($under: ID){folderChanges(under: $under){kind folder{${folderFields}}}}`,
+  'a subscription with a long field': `subscription($under: ID){folderChanges(under: $under){kind folder{${folderFields} descendants{totalCount items{name description}}}}}`,
 };
 
 for (const kind of databaseKinds) {

@@ -6,7 +6,7 @@ import { sql } from '../../server/src/database/statement.ts';
 import { insertRows, newRow } from '../../server/src/folders/new-folder-rows.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 
-const mark = sql<{ id: string; parentId: string; now: number }>`
+const detachForImport = sql<{ id: string; parentId: string; now: number }>`
   update folders set detached_at = ${'now'}, detached_from = ${'parentId'}, detached_because = 'import'
   where id = ${'id'}`;
 
@@ -22,16 +22,16 @@ export async function stageImport(
       const stage = newRow({ parentId: null, name: 'import' }, now);
       const rows = names.map((name) => newRow({ parentId: stage.id, name }, now));
       await insertRows(transaction, [stage, ...rows]);
-      await transaction.run(mark, { id: stage.id, parentId, now });
+      await transaction.run(detachForImport, { id: stage.id, parentId, now });
       return [stage, ...rows].map(({ id }) => id);
     }),
   );
 }
 
-const markImports = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
+const markImportsForPurge = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
 
-/** Marks imports as the server does when they take too long. */
+/** Marks staged imports for purging, as the server does when an import takes too long. */
 export async function markStagedImportsForPurge(database: Database): Promise<void> {
-  const changed = await database.transaction((transaction) => transaction.run(markImports, {}));
+  const changed = await database.transaction((transaction) => transaction.run(markImportsForPurge, {}));
   assert.equal(changed, 1);
 }

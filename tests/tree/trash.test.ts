@@ -279,29 +279,32 @@ for (const kind of databaseKinds) {
     describe('purging', () => {
       test('prevents a restore after the retention time, even before the rows are removed', async () => {
         const days = 3;
-        const short = await TreeTestbed.start(kind, { settings: { TRASH_DAYS: String(days) } });
+        const shortRetention = await TreeTestbed.start(kind, { settings: { TRASH_DAYS: String(days) } });
         try {
-          const [restored, purged] = [await short.create('Kept'), await short.create('Lost')];
-          for (const id of [restored, purged]) await short.delete(id);
-          await short.advanceDays(days - 1 / 86_400);
-          await short.server.purge();
-          await short.mutate('restoreFolder', { id: restored });
-          short.server.clock.advanceSeconds(1);
+          const [restored, purged] = [
+            await shortRetention.create('Kept'),
+            await shortRetention.create('Lost'),
+          ];
+          for (const id of [restored, purged]) await shortRetention.delete(id);
+          await shortRetention.advanceDays(days - 1 / 86_400);
+          await shortRetention.server.purge();
+          await shortRetention.mutate('restoreFolder', { id: restored });
+          shortRetention.server.clock.advanceSeconds(1);
           assert.equal(
-            (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
+            (await shortRetention.readMutationError('restoreFolder', { id: purged })).extensions.code,
             'NOT_FOUND',
           );
-          assert.deepEqual(await short.query('{trash{items{folderId}}}'), { trash: { items: [] } });
-          const { folders } = await countRows(short.server.database.url);
-          await short.server.purge();
-          assert.equal((await countRows(short.server.database.url)).folders, folders - 1);
+          assert.deepEqual(await shortRetention.query('{trash{items{folderId}}}'), { trash: { items: [] } });
+          const { folders } = await countRows(shortRetention.server.database.url);
+          await shortRetention.server.purge();
+          assert.equal((await countRows(shortRetention.server.database.url)).folders, folders - 1);
           assert.equal(
-            (await short.readMutationError('restoreFolder', { id: purged })).extensions.code,
+            (await shortRetention.readMutationError('restoreFolder', { id: purged })).extensions.code,
             'NOT_FOUND',
           );
-          assert.deepEqual(await short.paths(), ['Kept']);
+          assert.deepEqual(await shortRetention.paths(), ['Kept']);
         } finally {
-          await short.stop();
+          await shortRetention.stop();
         }
       });
 

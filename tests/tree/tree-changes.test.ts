@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       });
 
       test('accepts names with 1 to 255 characters, counted in composed form', async () => {
-        const good = [
+        const validNames = [
           'x'.repeat(255),
           '🌳'.repeat(255),
           'e\u0301'.repeat(255),
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
           '%',
           "'",
         ];
-        for (const name of good) {
+        for (const name of validNames) {
           const id = await tree.create(name);
           assert.deepEqual(await tree.find(id, 'name path'), {
             name: name.normalize(),
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
         const id = await tree.create('Well named');
         const trashed = await tree.create('Once well named');
         await tree.delete(trashed);
-        const bad = [
+        const invalidNames = [
           '',
           'x'.repeat(256),
           '🌳'.repeat(256),
@@ -107,8 +107,8 @@ for (const kind of databaseKinds) {
           '\0',
           '\x7f',
         ];
-        bad.push('\u0085', loneSurrogate, `a${loneSurrogate}`, '\udc00b', '\udc00\ud800');
-        for (const name of bad) {
+        invalidNames.push('\u0085', loneSurrogate, `a${loneSurrogate}`, '\udc00b', '\udc00\ud800');
+        for (const name of invalidNames) {
           assert.equal(await refusalCode('createFolder', { name }), 'BAD_INPUT', JSON.stringify(name));
           assert.equal(await refusalCode('updateFolder', { id, name }), 'BAD_INPUT', JSON.stringify(name));
           if (name === '') continue;

@@ -185,10 +185,10 @@ for (const kind of databaseKinds) {
             fc.record({ parentId, tree: fc.constant([{ name: 'v', folders: [{ name: 'u' }] }]) }),
           ),
         );
-        const clean = ['OK', 'CONFLICT', 'CYCLE', 'NOT_FOUND'];
+        const expectedOutcomes = ['OK', 'CONFLICT', 'CYCLE', 'NOT_FOUND'];
         await fc.assert(
           fc.asyncProperty(fc.array(change, { minLength: 10, maxLength: 30 }), async (changes) => {
-            for (const outcome of await race(changes)) assert.ok(clean.includes(outcome), outcome);
+            for (const outcome of await race(changes)) assert.ok(expectedOutcomes.includes(outcome), outcome);
             await assertConsistent();
           }),
           { numRuns: selectLength({ short: 8, long: 20 }), endOnFailure: true },
@@ -201,15 +201,15 @@ for (const kind of databaseKinds) {
         assert.deepEqual(failures, []);
 
         async function assertConsistent(): Promise<void> {
-          interface Listed {
+          interface ListedFolder {
             id: string;
             path: string;
             folders: { totalCount: number; items: { id: string }[] };
           }
-          const listed = 'id path folders{totalCount items{id}}';
+          const listFields = 'id path folders{totalCount items{id}}';
           const { folder } = await tree.query<{
-            folder: Listed & { descendants: { items: Listed[]; totalCount: number } };
-          }>(`{folder{${listed} descendants{totalCount items{${listed}}}}}`);
+            folder: ListedFolder & { descendants: { items: ListedFolder[]; totalCount: number } };
+          }>(`{folder{${listFields} descendants{totalCount items{${listFields}}}}}`);
           const all = [folder, ...folder.descendants.items];
           for (const { path, folders } of all) assert.equal(folders.totalCount, folders.items.length, path);
           assert.equal(new Set(all.map((each) => each.id)).size, folder.descendants.totalCount + 1);

@@ -1,4 +1,4 @@
-/** A test server with a tree that tests create, change and compare. */
+/** A test server with functions that create, change and compare its tree. */
 
 import assert from 'node:assert/strict';
 import type { DatabaseKind } from '../support/databases.ts';
@@ -54,7 +54,7 @@ export class TreeTestbed extends GraphTestbed {
     return error;
   }
 
-  /** Returns everything visible of the tree and the trash. */
+  /** Returns the whole tree and the whole trash. */
   async snapshot(): Promise<unknown> {
     return this.query(snapshotQuery);
   }

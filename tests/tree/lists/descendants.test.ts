@@ -3,15 +3,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../../support/databases.ts';
-import { children, createPager, descendants, namesOf, type FolderPage } from './folder-pages.ts';
+import { childrenQuery, createPager, descendantsQuery, namesOf, type FolderPage } from './folder-pages.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`the list of descendants on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
-    const { list, forward, assertRefused } = createPager(() => tree, descendants);
-    const { list: childList, assertRefused: assertRefusedByChildren } = createPager(() => tree, children);
+    const { readList, pageForward, assertRefused } = createPager(() => tree, descendantsQuery);
+    const { readList: readChildren, assertRefused: assertRefusedByChildren } = createPager(
+      () => tree,
+      childrenQuery,
+    );
     const paths = [
       'A 2',
       'A 2/x',
@@ -36,7 +39,7 @@ for (const kind of databaseKinds) {
     const lastNames = paths.map((path) => path.split('/').at(-1)!);
 
     test('contains each folder directly before its own descendants, with its depth', async () => {
-      const all = await list({ id });
+      const all = await readList({ id });
       assert.deepEqual(namesOf(all), lastNames);
       assert.deepEqual(
         all.edges.map(({ depth }) => depth),
@@ -50,22 +53,22 @@ for (const kind of databaseKinds) {
     test('leaves out folders below the requested depth, also in its count', async () => {
       for (const depth of [1, 2, 3, 4, 9]) {
         const expected = paths.filter((path) => path.split('/').length <= depth);
-        const all = await list({ id, depth });
+        const all = await readList({ id, depth });
         assert.deepEqual(
           namesOf(all),
           expected.map((path) => path.split('/').at(-1)!),
         );
         assert.equal(all.totalCount, expected.length);
-        assert.deepEqual(await forward({ id, depth }, 2), all.edges);
+        assert.deepEqual(await pageForward({ id, depth }, 2), all.edges);
       }
     });
 
     test('is the same with every page size, with correct page info', async () => {
-      const { edges } = await list({ id });
+      const { edges } = await readList({ id });
       for (const first of [1, 2, 7, 11, 12]) {
-        assert.deepEqual(await forward({ id }, first), edges);
+        assert.deepEqual(await pageForward({ id }, first), edges);
       }
-      const none = await list({ id, first: 0 });
+      const none = await readList({ id, first: 0 });
       assert.deepEqual([none.edges, none.pageInfo.hasNextPage], [[], true]);
     });
 
@@ -73,7 +76,7 @@ for (const kind of databaseKinds) {
       const hidden = await tree.idOf('/Descendants/A 2/x');
       const open = await tree.idOf('/Descendants/A 2/x/deep/er');
       const { authToken } = await tree.person({ [id]: 'READ', [hidden]: 'NONE', [open]: 'READ' });
-      const { edges, totalCount } = await list({ id }, authToken);
+      const { edges, totalCount } = await readList({ id }, authToken);
       assert.deepEqual(
         edges.map(({ node }) => node.name),
         lastNames,
@@ -81,11 +84,11 @@ for (const kind of databaseKinds) {
       assert.equal(totalCount, edges.length);
       const { authToken: narrow } = await tree.person({ [id]: 'READ', [hidden]: 'NONE' });
       const seen = lastNames.filter((name) => !['x', 'deep', 'er'].includes(name));
-      const fewer = await list({ id }, narrow);
+      const fewer = await readList({ id }, narrow);
       assert.deepEqual(namesOf(fewer), seen);
       assert.equal(fewer.totalCount, seen.length);
       for (const first of [1, 2, 7]) {
-        assert.deepEqual(await forward({ id }, first, narrow), fewer.edges);
+        assert.deepEqual(await pageForward({ id }, first, narrow), fewer.edges);
       }
     });
 
@@ -93,9 +96,9 @@ for (const kind of databaseKinds) {
       const copy = await tree.create('Copy');
       const elsewhere = await tree.create('Elsewhere');
       await tree.import(paths, copy);
-      const { edges } = await list({ id: copy });
+      const { edges } = await readList({ id: copy });
       const edgeOf = (name: string) => edges.find(({ node }) => node.name === name)!;
-      const after = async (name: string) => namesOf(await list({ id: copy, after: edgeOf(name).cursor }));
+      const after = async (name: string) => namesOf(await readList({ id: copy, after: edgeOf(name).cursor }));
       const rest = ['A 10', 'b', '1', '2', '10', 'C'];
       await tree.create('deep 0', edgeOf('x').node.id);
       await tree.create('deep 2', edgeOf('x').node.id);
@@ -111,9 +114,9 @@ for (const kind of databaseKinds) {
     });
 
     test('rejects invalid sizes, depths and cursors', async () => {
-      const own = (await list({ id, first: 1 })).pageInfo.endCursor!;
-      const ofChildren = (await childList({ id, first: 1 })).pageInfo.endCursor!;
-      const ofRoot = (await list({ first: 1 })).pageInfo.endCursor!;
+      const own = (await readList({ id, first: 1 })).pageInfo.endCursor!;
+      const ofChildren = (await readChildren({ id, first: 1 })).pageInfo.endCursor!;
+      const ofRoot = (await readList({ first: 1 })).pageInfo.endCursor!;
       const { search } = await tree.query<{ search: FolderPage }>(
         '{search(text: "deep"){pageInfo{endCursor}}}',
       );
@@ -127,7 +130,7 @@ for (const kind of databaseKinds) {
     });
 
     test('is empty for a folder without subfolders', async () => {
-      const empty = await list({ id: await tree.idOf('/Descendants/C') });
+      const empty = await readList({ id: await tree.idOf('/Descendants/C') });
       assert.deepEqual(empty, {
         edges: [],
         totalCount: 0,

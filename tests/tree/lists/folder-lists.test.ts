@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../../support/databases.ts';
-import { children, createPager, namesOf, type FolderPage } from './folder-pages.ts';
+import { childrenQuery, createPager, namesOf, type FolderPage } from './folder-pages.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`lists of subfolders on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
-    const { list, forward, backward, assertRefused } = createPager(() => tree, children);
+    const { readList, pageForward, pageBackward, assertRefused } = createPager(() => tree, childrenQuery);
     let middle: string;
     const names = [
       '100%',
@@ -63,17 +63,17 @@ for (const kind of databaseKinds) {
     ];
     for (const [filter, found] of filters) {
       test(`contain the folders that match all of ${JSON.stringify(filter)}`, async () => {
-        const all = await list({ id, filter });
+        const all = await readList({ id, filter });
         assert.deepEqual(namesOf(all).toSorted(), found.toSorted());
         assert.equal(all.totalCount, found.length);
-        assert.deepEqual(await forward({ id, filter }, 2), all.edges);
-        assert.deepEqual(await backward({ id, filter }, 3), all.edges);
+        assert.deepEqual(await pageForward({ id, filter }, 2), all.edges);
+        assert.deepEqual(await pageBackward({ id, filter }, 3), all.edges);
       });
     }
 
     test('contain the folders that changed at or after the requested time', async () => {
       const since = async (updatedSince: string, more = {}) =>
-        namesOf(await list({ id, filter: { updatedSince, ...more } })).toSorted();
+        namesOf(await readList({ id, filter: { updatedSince, ...more } })).toSorted();
       const later = [...names.slice(4), 'axb', '100%'].toSorted();
       assert.deepEqual(await since(middle), later);
       assert.deepEqual(await since(middle.replace('Z', '+00:00')), later);
@@ -110,14 +110,14 @@ for (const kind of databaseKinds) {
       for (const direction of ['ASC', 'DESC']) {
         test(`are the same in the order ${field} ${direction} without paging, paged forward and paged backward`, async () => {
           const orderBy = { field, direction };
-          const all = await list({ id, orderBy });
+          const all = await readList({ id, orderBy });
           assert.deepEqual(namesOf(all), direction === 'ASC' ? expected : expected.toReversed());
           for (const size of [1, 3, 10, 11]) {
-            assert.deepEqual(await forward({ id, orderBy }, size), all.edges);
-            assert.deepEqual(await backward({ id, orderBy }, size), all.edges);
+            assert.deepEqual(await pageForward({ id, orderBy }, size), all.edges);
+            assert.deepEqual(await pageBackward({ id, orderBy }, size), all.edges);
           }
           const { authToken } = await tree.person({ [id]: 'READ' });
-          assert.deepEqual(await forward({ id, orderBy }, 4, authToken), all.edges);
+          assert.deepEqual(await pageForward({ id, orderBy }, 4, authToken), all.edges);
         });
       }
     }
@@ -140,7 +140,7 @@ for (const kind of databaseKinds) {
 
     test('reject a cursor of another order, and first together with last', async () => {
       for (const [field] of orders) {
-        const { edges } = await list({ id, orderBy: { field }, first: 1 });
+        const { edges } = await readList({ id, orderBy: { field }, first: 1 });
         for (const [other] of orders.filter(([each]) => each !== field)) {
           await assertRefused({ id, orderBy: { field: other }, after: edges[0]!.cursor });
           await assertRefused({ id, orderBy: { field: other }, before: edges[0]!.cursor });

@@ -17,16 +17,16 @@ export interface FolderPage {
 
 const page =
   '{edges{cursor depth node{id name}} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}';
-export const children = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String, $filter: FolderFilter, $orderBy: FolderOrder, $skip: Int){
+export const childrenQuery = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String, $filter: FolderFilter, $orderBy: FolderOrder, $skip: Int){
   folder(id: $id){list: folders(first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy, skip: $skip)${page}}}`;
-export const descendants = `query($id: ID, $depth: Int, $first: Int, $after: String){
+export const descendantsQuery = `query($id: ID, $depth: Int, $first: Int, $after: String){
   folder(id: $id){list: descendants(depth: $depth, first: $first, after: $after)${page}}}`;
 
 export const namesOf = ({ edges }: FolderPage) => edges.map(({ node }) => node.name);
 
 /** Creates functions that read the lists of one query. */
 export function createPager(tree: () => TreeTestbed, query: string) {
-  async function list(variables: Variables, authToken?: string): Promise<FolderPage> {
+  async function readList(variables: Variables, authToken?: string): Promise<FolderPage> {
     return (await tree().query<{ folder: { list: FolderPage } }>(query, variables, authToken)).folder.list;
   }
 
@@ -36,10 +36,10 @@ export function createPager(tree: () => TreeTestbed, query: string) {
   }
 
   /** Reads the whole list page by page, and checks the page info of each page. */
-  async function forward(variables: Variables, first: number, authToken?: string) {
+  async function pageForward(variables: Variables, first: number, authToken?: string) {
     const edges: FolderPage['edges'] = [];
     for (let after: string | null = null, more = true; more;) {
-      const part = await list({ ...variables, first, after }, authToken);
+      const part = await readList({ ...variables, first, after }, authToken);
       assert.equal(part.pageInfo.hasPreviousPage, edges.length > 0);
       assert.equal(part.pageInfo.startCursor, part.edges[0]?.cursor ?? null);
       edges.push(...part.edges);
@@ -49,10 +49,10 @@ export function createPager(tree: () => TreeTestbed, query: string) {
     return edges;
   }
 
-  async function backward(variables: Variables, last: number) {
+  async function pageBackward(variables: Variables, last: number) {
     const edges: FolderPage['edges'] = [];
     for (let before: string | null = null, more = true; more;) {
-      const part = await list({ ...variables, last, before });
+      const part = await readList({ ...variables, last, before });
       assert.equal(part.pageInfo.hasNextPage, edges.length > 0);
       assert.equal(part.pageInfo.endCursor, part.edges.at(-1)?.cursor ?? null);
       edges.unshift(...part.edges);
@@ -61,5 +61,5 @@ export function createPager(tree: () => TreeTestbed, query: string) {
     return edges;
   }
 
-  return { list, assertRefused, forward, backward };
+  return { readList, assertRefused, pageForward, pageBackward };
 }

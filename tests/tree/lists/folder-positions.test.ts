@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../../support/databases.ts';
-import { children, createPager, namesOf } from './folder-pages.ts';
+import { childrenQuery, createPager, namesOf } from './folder-pages.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
@@ -12,7 +12,7 @@ for (const kind of databaseKinds) {
     let id: string;
     let hidden: string;
     const names = Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}`);
-    const { list, assertRefused } = createPager(() => tree, children);
+    const { readList, assertRefused } = createPager(() => tree, childrenQuery);
 
     before(async () => {
       tree = await TreeTestbed.start(kind);
@@ -34,24 +34,24 @@ for (const kind of databaseKinds) {
     };
 
     test('`skip` omits folders from the start or after a cursor', async () => {
-      const all = await list({ id });
+      const all = await readList({ id });
       for (const skip of [0, 1, 5, 11, 12, 2_000_000_000]) {
-        const page = await list({ id, first: 3, skip });
+        const page = await readList({ id, first: 3, skip });
         assert.deepEqual(page.edges, all.edges.slice(skip, skip + 3));
         assert.equal(page.pageInfo.hasPreviousPage, skip > 0);
         assert.equal(page.pageInfo.hasNextPage, skip + 3 < 12);
         assert.equal(page.totalCount, 12);
       }
-      const from = await list({ id, first: 2, skip: 3, after: all.edges[1]!.cursor });
+      const from = await readList({ id, first: 2, skip: 3, after: all.edges[1]!.cursor });
       assert.deepEqual(namesOf(from), names.slice(5, 7));
       const orderBy = { field: 'NAME', direction: 'DESC' };
-      assert.deepEqual(namesOf(await list({ id, first: 1, skip: 2, orderBy })), ['Floor 10']);
+      assert.deepEqual(namesOf(await readList({ id, first: 1, skip: 2, orderBy })), ['Floor 10']);
       const filter = { nameContains: '1' };
-      assert.deepEqual(namesOf(await list({ id, first: 2, skip: 1, filter })), ['Floor 10', 'Floor 11']);
+      assert.deepEqual(namesOf(await readList({ id, first: 2, skip: 1, filter })), ['Floor 10', 'Floor 11']);
     });
 
     test('an invalid `skip` is refused', async () => {
-      const { edges } = await list({ id });
+      const { edges } = await readList({ id });
       await assertRefused({ id, first: 1, skip: -1 });
       await assertRefused({ id, skip: 1 });
       await assertRefused({ id, last: 1, skip: 1 });
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       assert.equal(await readPosition('Floor 2', reader.authToken), 1);
       assert.equal(await readPosition('Floor 3', reader.authToken), undefined);
       assert.equal(await readPosition('Floor 10', reader.authToken), 8);
-      const page = await list({ id, first: 2, skip: 1 }, reader.authToken);
+      const page = await readList({ id, first: 2, skip: 1 }, reader.authToken);
       assert.deepEqual(namesOf(page), ['Floor 2', 'Floor 4']);
       const levels = Object.fromEntries(
         await Promise.all(
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       );
       const guest = await tree.person(levels);
       assert.equal(await readPosition('Floor 11', guest.authToken), 2);
-      assert.deepEqual(namesOf(await list({ id, first: 5, skip: 1 }, guest.authToken)), [
+      assert.deepEqual(namesOf(await readList({ id, first: 5, skip: 1 }, guest.authToken)), [
         'Floor 7',
         'Floor 11',
       ]);

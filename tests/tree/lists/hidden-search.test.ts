@@ -26,13 +26,13 @@ interface SearchPage {
   readonly totalCount: number;
 }
 
-const paged = `query($text: String!, $under: ID, $first: Int, $after: String){
+const searchQuery = `query($text: String!, $under: ID, $first: Int, $after: String){
   search(text: $text, under: $under, first: $first, after: $after){
     edges{cursor node{name}} pageInfo{hasNextPage startCursor endCursor} totalCount}}`;
 
-const numbered = (count: number, path: string) =>
+const numberedPaths = (count: number, path: string) =>
   Array.from({ length: count }, (_, index) => `${path} ${index}`);
-const visibleWalnuts = [...numbered(250, 'walnut early'), ...numbered(20, 'walnut late')];
+const visibleWalnuts = [...numberedPaths(250, 'walnut early'), ...numberedPaths(20, 'walnut late')];
 
 for (const kind of databaseKinds) {
   describe(`a query among hidden folders on ${kind.name}`, () => {
@@ -40,37 +40,37 @@ for (const kind of databaseKinds) {
     let secretId: string;
     let openId: string;
     /** Sees only four folders, and searches for texts that do not match them. */
-    let narrow: { id: string; authToken: string };
+    let narrowViewer: { id: string; authToken: string };
     /** Sees more than 1,000 folders. */
-    let wide: { id: string; authToken: string };
+    let wideViewer: { id: string; authToken: string };
 
     before(async () => {
       tree = await TreeTestbed.start(kind, { settings: { MAX_SCANNED: '2000' } });
-      await tree.import(numbered(1_100, 'Open/Shelf'));
-      await tree.import(numbered(3, 'Small/Box'));
+      await tree.import(numberedPaths(1_100, 'Open/Shelf'));
+      await tree.import(numberedPaths(3, 'Small/Box'));
       openId = await tree.idOf('/Open');
       await tree.import(
-        [...numbered(250, 'walnut early'), ...numbered(250, 'hazel'), 'larch a', 'larch b'],
+        [...numberedPaths(250, 'walnut early'), ...numberedPaths(250, 'hazel'), 'larch a', 'larch b'],
         openId,
       );
       await tree.import([
-        ...numbered(3_000, 'Secret/walnut hidden'),
-        ...numbered(1_500, 'Secret/cedar hidden'),
-        ...numbered(1_100, 'Grove/larch hidden'),
+        ...numberedPaths(3_000, 'Secret/walnut hidden'),
+        ...numberedPaths(1_500, 'Secret/cedar hidden'),
+        ...numberedPaths(1_100, 'Grove/larch hidden'),
         ...Array.from({ length: 1_200 }, (_, index) => ({
           path: `Secret/ma ${index}`,
           title: `Map ${index}`,
         })),
       ]);
-      await tree.import([...numbered(20, 'walnut late'), 'larch'], openId);
+      await tree.import([...numberedPaths(20, 'walnut late'), 'larch'], openId);
       secretId = await tree.idOf('/Secret');
-      narrow = await tree.person({ [await tree.idOf('/Small')]: 'READ' });
-      wide = await tree.person({ [openId]: 'READ' });
+      narrowViewer = await tree.person({ [await tree.idOf('/Small')]: 'READ' });
+      wideViewer = await tree.person({ [openId]: 'READ' });
     });
     after(() => tree.stop());
 
-    const page = async (variables: Variables, authToken = wide.authToken) =>
-      (await tree.query<{ search: SearchPage }>(paged, variables, authToken)).search;
+    const page = async (variables: Variables, authToken = wideViewer.authToken) =>
+      (await tree.query<{ search: SearchPage }>(searchQuery, variables, authToken)).search;
 
     async function allPages(variables: Variables, start: string | null = null): Promise<SearchPage[]> {
       const pages: SearchPage[] = [];
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
         database.snapshot(async (reader) => {
           const { access } = await new AccessCache(database).accessFor(reader, userId);
           const rows: number[] = [];
-          const counting: ConsistentReader = {
+          const countingReader: ConsistentReader = {
             isConsistent: true,
             isEmbedded: true,
             all: async (statement, parameters) => {
@@ -107,16 +107,16 @@ for (const kind of databaseKinds) {
             },
           };
           const slice = { query: toSearchQuery(text), underId, first: 50 };
-          await searchFolders(viewTree(counting, access), slice, () => undefined);
+          await searchFolders(viewTree(countingReader, access), slice, () => undefined);
           return rows;
         }),
       );
 
     test('reads no more rows for thousands of hidden matches if the viewer sees few folders', async () => {
-      const none = await rowsPerStatement(narrow.id, 'nowhere');
+      const none = await rowsPerStatement(narrowViewer.id, 'nowhere');
       for (const text of ['walnut', 'cedar', 'ma', 'wa', 'hidden']) {
-        assert.deepEqual(await rowsPerStatement(narrow.id, text), none, text);
-        const { edges, pageInfo, totalCount } = await page({ text }, narrow.authToken);
+        assert.deepEqual(await rowsPerStatement(narrowViewer.id, text), none, text);
+        const { edges, pageInfo, totalCount } = await page({ text }, narrowViewer.authToken);
         assert.deepEqual(
           [edges.length, pageInfo.hasNextPage, pageInfo.endCursor, totalCount],
           [0, false, null, 0],
@@ -125,23 +125,26 @@ for (const kind of databaseKinds) {
     });
 
     test('reads no more rows inside a small folder if folders elsewhere are hidden', async () => {
-      const [smallId, authToken] = [await tree.idOf('/Small'), wide.authToken];
-      await tree.mutate('grantAccess', { folderId: smallId, userId: wide.id, level: 'READ' });
+      const [smallId, authToken] = [await tree.idOf('/Small'), wideViewer.authToken];
+      await tree.mutate('grantAccess', { folderId: smallId, userId: wideViewer.id, level: 'READ' });
       assert.deepEqual(
-        await rowsPerStatement(wide.id, 'walnut', smallId),
-        await rowsPerStatement(wide.id, 'nowhere', smallId),
+        await rowsPerStatement(wideViewer.id, 'walnut', smallId),
+        await rowsPerStatement(wideViewer.id, 'nowhere', smallId),
       );
-      assert.deepEqual(namesIn([await page({ text: 'box', under: smallId }, authToken)]), numbered(3, 'Box'));
-      await tree.mutate('revokeAccess', { folderId: smallId, userId: wide.id });
+      assert.deepEqual(
+        namesIn([await page({ text: 'box', under: smallId }, authToken)]),
+        numberedPaths(3, 'Box'),
+      );
+      await tree.mutate('revokeAccess', { folderId: smallId, userId: wideViewer.id });
     });
 
     test('examines matches of single words only if matches of the whole text do not fill the page', async () => {
       assert.deepEqual(
-        await rowsPerStatement(wide.id, 'walnut early'),
-        await rowsPerStatement(wide.id, 'early'),
+        await rowsPerStatement(wideViewer.id, 'walnut early'),
+        await rowsPerStatement(wideViewer.id, 'early'),
       );
-      const partial = await rowsPerStatement(wide.id, 'open walnut');
-      assert.ok(partial.length > (await rowsPerStatement(wide.id, 'walnut early')).length);
+      const partial = await rowsPerStatement(wideViewer.id, 'open walnut');
+      assert.ok(partial.length > (await rowsPerStatement(wideViewer.id, 'walnut early')).length);
     });
 
     test('examines a bounded number of hidden matches for a page', async () => {
@@ -149,9 +152,9 @@ for (const kind of databaseKinds) {
         ['cedar', 'walnut hidden'],
         ['ce', 'ma'],
       ] as const) {
-        const work = await rowsPerStatement(wide.id, many);
-        assert.deepEqual(await rowsPerStatement(wide.id, few), work);
-        const none = await rowsPerStatement(wide.id, 'nowhere');
+        const work = await rowsPerStatement(wideViewer.id, many);
+        assert.deepEqual(await rowsPerStatement(wideViewer.id, few), work);
+        const none = await rowsPerStatement(wideViewer.id, 'nowhere');
         const sum = (rows: readonly number[]) => rows.reduce((total, count) => total + count, 0);
         // One batch, its ancestors, and the key that encrypts the cursor.
         assert.ok(sum(work) - sum(none) <= 500 + 502 + 2, `${sum(work)} rows`);
@@ -197,10 +200,10 @@ for (const kind of databaseKinds) {
       const start = await page({ text: 'larch', first: 1 });
       assert.deepEqual(namesIn([start]), ['larch a']);
       const folderId = await tree.idOf('/Grove');
-      await tree.mutate('grantAccess', { folderId, userId: wide.id, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId, userId: wideViewer.id, level: 'READ' });
       const rest = await allPages({ text: 'larch', first: 1_000 }, start.pageInfo.endCursor);
-      await tree.mutate('revokeAccess', { folderId, userId: wide.id });
-      const expected = ['larch', 'larch a', 'larch b', ...numbered(1_100, 'larch hidden')];
+      await tree.mutate('revokeAccess', { folderId, userId: wideViewer.id });
+      const expected = ['larch', 'larch a', 'larch b', ...numberedPaths(1_100, 'larch hidden')];
       assert.deepEqual(namesIn([start, ...rest]).toSorted(), expected.toSorted());
     });
 
@@ -229,13 +232,17 @@ for (const kind of databaseKinds) {
 
     test('refuses a cursor of another search and a modified cursor', async () => {
       const { endCursor } = (await page({ text: 'walnut' })).pageInfo;
-      const error = await tree.readError(paged, { text: 'cedar', after: endCursor }, wide.authToken);
+      const error = await tree.readError(
+        searchQuery,
+        { text: 'cedar', after: endCursor },
+        wideViewer.authToken,
+      );
       assert.equal(error.extensions.code, 'BAD_INPUT');
       const edited = Buffer.from(endCursor!, 'base64url');
       edited[20]! ^= 1;
       const after = edited.toString('base64url');
       assert.equal(
-        (await tree.readError(paged, { text: 'walnut', after }, wide.authToken)).extensions.code,
+        (await tree.readError(searchQuery, { text: 'walnut', after }, wideViewer.authToken)).extensions.code,
         'BAD_INPUT',
       );
     });
@@ -243,12 +250,15 @@ for (const kind of databaseKinds) {
     test('has the same cost with and without hidden matches', async () => {
       const searches = (text: string, count: number) =>
         `{${Array.from({ length: count }, (_, index) => `a${index}: search(text: "${text}"){totalCount}`).join(' ')}}`;
-      const { errors } = await tree.execute(searches('cedar', 9), undefined, wide.authToken);
+      const { errors } = await tree.execute(searches('cedar', 9), undefined, wideViewer.authToken);
       assert.equal(errors, undefined);
       const costs = [];
       for (const text of ['walnut', 'hazel']) {
-        assert.equal((await tree.execute(searches(text, 8), undefined, wide.authToken)).errors, undefined);
-        const refused = await tree.readError(searches(text, 9), undefined, wide.authToken);
+        assert.equal(
+          (await tree.execute(searches(text, 8), undefined, wideViewer.authToken)).errors,
+          undefined,
+        );
+        const refused = await tree.readError(searches(text, 9), undefined, wideViewer.authToken);
         costs.push(refused.extensions);
       }
       const cost = { code: 'TOO_EXPENSIVE', field: 'a8', cost: 2_001, limit: 2_000 };
@@ -260,18 +270,18 @@ for (const kind of databaseKinds) {
 
     test('has the same cost for a count of descendants with and without hidden descendants', async () => {
       const counts = `{${Array.from({ length: 3 }, (_, index) => `a${index}: folder(id: "${openId}"){descendants{totalCount}}`).join(' ')}}`;
-      const response = async () => tree.execute(counts, undefined, wide.authToken);
+      const response = async () => tree.execute(counts, undefined, wideViewer.authToken);
       const before = await response();
       assert.equal(before.errors, undefined);
       const [id] = (await tree.createChain(['Closed', 'inside'], openId)) as [string];
-      await tree.mutate('grantAccess', { folderId: id, userId: wide.id, level: 'NONE' });
+      await tree.mutate('grantAccess', { folderId: id, userId: wideViewer.id, level: 'NONE' });
       assert.deepEqual(await response(), before);
       await tree.delete(id);
     });
 
     test('returns all matches in one order to an administrator', async () => {
       // An administrator sees every match, and is charged for each.
-      const error = await tree.readError(paged, { text: 'walnut' });
+      const error = await tree.readError(searchQuery, { text: 'walnut' });
       assert.equal(error.extensions.code, 'TOO_EXPENSIVE');
       const { edges, pageInfo, totalCount } = await page({ text: 'cedar', first: 2_000 }, tree.authToken);
       assert.equal(edges.length, 1_500);

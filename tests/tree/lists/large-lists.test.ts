@@ -1,4 +1,4 @@
-/** Lists that are too long for one statement. They are read in segments, with the same result. */
+/** Lists that are too long for one statement. The server reads them in segments, and the response is the same. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -6,7 +6,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 const count = 4_500;
-const hidden = 2_500;
+const hiddenNumber = 2_500;
 const numbers = Array.from({ length: count }, (_, index) => index + 1);
 const maxStatementsPerRound = 10;
 
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
   describe(`large lists on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let house: string;
-    let reader: string;
+    let readerToken: string;
     const statements: string[] = [];
 
     before(async () => {
@@ -35,8 +35,8 @@ for (const kind of databaseKinds) {
         numbers.map((number) => `Leaf ${number}`),
         house,
       );
-      const secret = await tree.idOf(`/House/Leaf ${hidden}`);
-      ({ authToken: reader } = await tree.person({ [house]: 'READ', [secret]: 'NONE' }));
+      const secret = await tree.idOf(`/House/Leaf ${hiddenNumber}`);
+      ({ authToken: readerToken } = await tree.person({ [house]: 'READ', [secret]: 'NONE' }));
     });
     after(() => tree.stop());
 
@@ -52,8 +52,8 @@ for (const kind of databaseKinds) {
 
     test('contain all folders in order', async () => {
       assert.deepEqual(namesIn(await list('')), numbers);
-      const seen = numbers.filter((number) => number !== hidden);
-      assert.deepEqual(namesIn(await list('', reader)), seen);
+      const seen = numbers.filter((number) => number !== hiddenNumber);
+      assert.deepEqual(namesIn(await list('', readerToken)), seen);
     });
 
     test('can be paged from both ends', async () => {
@@ -84,7 +84,7 @@ for (const kind of databaseKinds) {
       assert.ok(next.pageInfo.hasPreviousPage && next.pageInfo.hasNextPage);
       const previous = await list(`(last: 9, before: "${next.pageInfo.startCursor}", ${filter})`);
       assert.deepEqual(namesIn(previous), sevens.slice(691, 700));
-      const rare = await list('(first: 2, filter: {nameContains: "leaf 4499"})', reader);
+      const rare = await list('(first: 2, filter: {nameContains: "leaf 4499"})', readerToken);
       assert.deepEqual([namesIn(rare), rare.totalCount], [[4_499], 1]);
     });
 
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
       statements.push = (text) => (roundOf.push(rounds), push(text));
       countRound();
       try {
-        await tree.query(`query($id: ID){folder(id: $id){${filters.join(' ')}}}`, { id: house }, reader);
+        await tree.query(`query($id: ID){folder(id: $id){${filters.join(' ')}}}`, { id: house }, readerToken);
       } finally {
         isDone = true;
         statements.push = push;

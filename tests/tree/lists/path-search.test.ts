@@ -12,7 +12,7 @@ interface SearchPage {
   readonly totalCount: number;
 }
 
-const paged = `query($text: String!, $under: ID, $first: Int, $after: String){
+const searchQuery = `query($text: String!, $under: ID, $first: Int, $after: String){
   search(text: $text, under: $under, first: $first, after: $after){
     items{id path} pageInfo{hasNextPage endCursor} totalCount}}`;
 
@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const page = async (variables: Variables, authToken?: string) =>
-      (await tree.query<{ search: SearchPage }>(paged, variables, authToken)).search;
+      (await tree.query<{ search: SearchPage }>(searchQuery, variables, authToken)).search;
     const pathsOf = async (text: string, options: { under?: string; authToken?: string } = {}) => {
       const { items, totalCount } = await page({ text, under: options.under }, options.authToken);
       assert.equal(totalCount, items.length);
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
     };
     const campus = '/Places/Harbour Campus';
 
-    const found: [text: string, paths: readonly string[]][] = [
+    const matches: [text: string, paths: readonly string[]][] = [
       ['campus floor 20', [`${campus}/Building A/Floor 20`]],
       ['CAMPUS flóor 1', [`${campus}/Building A/Floor 1`]],
       ['building campus floor 1', [`${campus}/Building A/Floor 1`]],
@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
       ['//', []],
       ['Places/x', []],
     ];
-    for (const [text, expected] of found) {
+    for (const [text, expected] of matches) {
       test(`finds ${expected.join(', ') || 'nothing'} for ${JSON.stringify(text)}`, async () => {
         assert.deepEqual(await pathsOf(text), expected);
         assert.deepEqual(await pathsOf(text, reader), expected, 'with a grant');
@@ -200,7 +200,11 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await pathsOf(text), [], text.slice(0, 20));
       }
       for (const text of [`a/${'b'.repeat(5_000)}`, 'x y'.repeat(100), 'a/b\u0000c', 'a/\ud800']) {
-        assert.equal((await tree.readError(paged, { text })).extensions.code, 'BAD_INPUT', text.slice(0, 20));
+        assert.equal(
+          (await tree.readError(searchQuery, { text })).extensions.code,
+          'BAD_INPUT',
+          text.slice(0, 20),
+        );
       }
     });
   });

@@ -1,4 +1,4 @@
-/** Search: which folders are found, in which order, with any characters, and after changes of the tree. */
+/** Search: matching folders, their order, unusual characters, and results after changes of the tree. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -12,7 +12,7 @@ interface SearchPage {
   totalCount: number;
 }
 
-const paged = `query($text: String!, $under: ID, $first: Int, $after: String){
+const searchQuery = `query($text: String!, $under: ID, $first: Int, $after: String){
   search(text: $text, under: $under, first: $first, after: $after){
     edges{cursor depth node{name}} pageInfo{hasNextPage hasPreviousPage endCursor} totalCount}}`;
 
@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const page = async (variables: Variables) =>
-      (await tree.query<{ search: SearchPage }>(paged, variables)).search;
+      (await tree.query<{ search: SearchPage }>(searchQuery, variables)).search;
 
     describe('the order of matches', () => {
       test('puts equal texts first, then texts and words that start with the query, then the rest, each in natural order', async () => {
@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
         reader = await tree.person({ [await tree.idOf('/')]: 'READ' });
       });
 
-      const found: [text: string, names: readonly string[]][] = [
+      const matches: [text: string, names: readonly string[]][] = [
         ['straß', ['Straße']],
         ['angstrom', ['Ångström']],
         ['Ecole', ['ÉCOLE normale']],
@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
         ['grove', ['🌲🌳🌴 grove']],
         ['nowhere to be found', []],
       ];
-      for (const [text, expected] of found) {
+      for (const [text, expected] of matches) {
         test(`finds ${expected.length === 0 ? 'nothing' : expected.join(', ')} for ${JSON.stringify(text)}`, async () => {
           assert.deepEqual(await tree.search(text), expected);
           assert.deepEqual(await tree.search(text, undefined, reader.authToken), expected, 'with a grant');
@@ -217,7 +217,7 @@ for (const kind of databaseKinds) {
           '\udc00\ud800xyz',
         ]) {
           assert.equal(
-            (await tree.readError(paged, { text })).extensions.code,
+            (await tree.readError(searchQuery, { text })).extensions.code,
             'BAD_INPUT',
             JSON.stringify(text),
           );
@@ -238,7 +238,7 @@ for (const kind of databaseKinds) {
           { after: endCursor, under: id },
         ];
         for (const variables of refused) {
-          const { extensions } = await tree.readError(paged, { text: 'qz', ...variables });
+          const { extensions } = await tree.readError(searchQuery, { text: 'qz', ...variables });
           assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
         }
       });
@@ -247,7 +247,10 @@ for (const kind of databaseKinds) {
         const gone = await tree.create('Gone');
         await tree.delete(gone);
         for (const under of ['x', gone]) {
-          assert.equal((await tree.readError(paged, { text: 'x', under })).extensions.code, 'NOT_FOUND');
+          assert.equal(
+            (await tree.readError(searchQuery, { text: 'x', under })).extensions.code,
+            'NOT_FOUND',
+          );
         }
       });
     });
