@@ -26,10 +26,13 @@ const shortBodyTimeout: HttpTimeouts = {
 const shortHeadTimeout: HttpTimeouts = { ...defaultTimeouts, headersMs: 50, checkEveryMs: 5 };
 
 async function withApp(options: StubAppOptions, use: (fixture: Fixture) => Promise<void>): Promise<void> {
-  const counted: FinishedRequest[] = [];
-  const app = await StubApp.start({ onRequestFinished: (request) => void counted.push(request), ...options });
+  const finishedRequests: FinishedRequest[] = [];
+  const app = await StubApp.start({
+    onRequestFinished: (request) => void finishedRequests.push(request),
+    ...options,
+  });
   try {
-    await use(new Fixture(app, counted));
+    await use(new Fixture(app, finishedRequests));
   } finally {
     await app.stop();
   }
@@ -37,11 +40,11 @@ async function withApp(options: StubAppOptions, use: (fixture: Fixture) => Promi
 
 class Fixture {
   readonly app: StubApp;
-  readonly counted: readonly FinishedRequest[];
+  readonly finishedRequests: readonly FinishedRequest[];
 
-  constructor(app: StubApp, counted: readonly FinishedRequest[]) {
+  constructor(app: StubApp, finishedRequests: readonly FinishedRequest[]) {
     this.app = app;
-    this.counted = counted;
+    this.finishedRequests = finishedRequests;
   }
 
   /** Sends a request on a new connection, and waits until the server responds and closes the connection. */
@@ -69,7 +72,7 @@ class Fixture {
     assert.equal(read().length, count);
     assert.ok(!this.app.logLines.join('').includes(secret));
     assert.deepEqual(
-      this.counted.map(({ requestId, status }) => ({ requestId, status })),
+      this.finishedRequests.map(({ requestId, status }) => ({ requestId, status })),
       read().map(({ requestId, status }) => ({ requestId, status })),
     );
     return read().map(({ time, pid, hostname, ms, ...rest }) => {
@@ -104,7 +107,7 @@ describe('a malformed request', () => {
       withApp({ httpTimeouts: times }, async (fixture) => {
         const { requestId } = await fixture.sendRefused(sent);
         assert.deepEqual(await fixture.readLines(1), [{ ...unknownRequest, requestId, status }]);
-        assert.deepEqual(fixture.counted[0]!.route, undefined);
+        assert.deepEqual(fixture.finishedRequests[0]!.route, undefined);
       }));
   }
 

@@ -12,7 +12,7 @@ import { RawConnection, type RawResponse } from '../support/raw-connection.ts';
 
 const script = `console.log(${JSON.stringify('x'.repeat(5_000))});`;
 const page = '<!doctype html><script type="module" src="./assets/index-AbC123.js"></script>';
-const strict =
+const consolePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function buildConsole(): string {
@@ -53,7 +53,7 @@ describe('the console', () => {
       assert.equal(status, 200, path);
       assert.match(head, /content-type: text\/html; charset=utf-8/);
       assert.match(head, /cache-control: no-cache/);
-      assert.ok(head.includes(`content-security-policy: ${strict}\r\n`), head);
+      assert.ok(head.includes(`content-security-policy: ${consolePolicy}\r\n`), head);
       assert.match(head, /x-content-type-options: nosniff/);
       assert.equal(body, page.replace('./', '/console/'));
     }
@@ -68,10 +68,10 @@ describe('the console', () => {
   test('answers 304 if the client has cached the page', async () => {
     const { head } = await get('/console/');
     const tag = /etag: ("[^"]+")/.exec(head)![1]!;
-    const again = await get('/console/folders/1', [`If-None-Match: ${tag}`]);
-    assert.deepEqual([again.status, again.body], [304, '']);
-    const packed = await get('/console/', [`If-None-Match: ${tag}`, 'Accept-Encoding: br']);
-    assert.equal(packed.status, 200, 'another form has another tag');
+    const cachedResponse = await get('/console/folders/1', [`If-None-Match: ${tag}`]);
+    assert.deepEqual([cachedResponse.status, cachedResponse.body], [304, '']);
+    const compressedResponse = await get('/console/', [`If-None-Match: ${tag}`, 'Accept-Encoding: br']);
+    assert.equal(compressedResponse.status, 200, 'another form has another tag');
   });
 
   test('allows inline styles only in the explorer', async () => {
@@ -80,7 +80,7 @@ describe('the console', () => {
       assert.match(head, /style-src 'self' 'unsafe-inline'; .*worker-src 'self';/);
       assert.match(head, /script-src 'self';/);
     }
-    assert.ok((await get('/console/explorers')).head.includes(strict));
+    assert.ok((await get('/console/explorers')).head.includes(consolePolicy));
   });
 
   test('serves immutable files in the smallest encoding that the client accepts', async () => {

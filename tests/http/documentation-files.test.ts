@@ -89,8 +89,8 @@ describe('the documentation', () => {
       const answer = await fetch(`${below.url}/tree/docs${path}`);
       return { text: await answer.text(), caching: answer.headers.get('cache-control') };
     };
-    const moved = page.replaceAll('"/docs/', '"/tree/docs/');
-    assert.deepEqual(await get('/operators/backup.html'), { text: moved, caching: 'no-cache' });
+    const expectedPage = page.replaceAll('"/docs/', '"/tree/docs/');
+    assert.deepEqual(await get('/operators/backup.html'), { text: expectedPage, caching: 'no-cache' });
     const caching = 'public, max-age=31536000, immutable';
     assert.deepEqual(await get('/assets/app.A1.js'), { text: 'const base="/tree/docs/";', caching });
   });

@@ -11,7 +11,7 @@ interface GraphBody {
   errors?: { message: string; extensions: { code: string } }[];
 }
 
-const modern = 'application/graphql-response+json';
+const graphqlMediaType = 'application/graphql-response+json';
 
 for (const kind of databaseKinds) {
   describe(`GraphQL over HTTP on ${kind.name}`, () => {
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
         assert.equal(plain.status, 200, request.query.slice(0, 50));
         assert.equal(codeOf(plain), code, request.query.slice(0, 50));
         assert.equal(plain.json<GraphBody>().data, undefined);
-        const strict = await post(request, { accept: modern });
+        const strict = await post(request, { accept: graphqlMediaType });
         assert.equal(strict.status, 400, request.query.slice(0, 50));
         assert.match(strict.headers.get('content-type')!, /^application\/graphql-response\+json/);
       }

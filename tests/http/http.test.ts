@@ -235,16 +235,16 @@ for (const kind of databaseKinds) {
       const json = { 'content-type': 'application/json' };
       const tokens = await testbed.logIn();
       const bearer = { authorization: `Bearer ${tokens.authToken}` };
-      const verified = { authToken: tokens.authToken };
-      const refreshed = { refreshToken: tokens.refreshToken };
-      const loggedOut = { refreshToken: (await testbed.logIn()).refreshToken };
+      const verifyBody = { authToken: tokens.authToken };
+      const refreshBody = { refreshToken: tokens.refreshToken };
+      const logoutBody = { refreshToken: (await testbed.logIn()).refreshToken };
       for (const [path, value, headers, status] of [
         ['/login', administrator, {}, 200],
-        ['/login/verify', verified, {}, 204],
+        ['/login/verify', verifyBody, {}, 204],
         ['/graphql', { query: '{folder{name}}' }, bearer, 200],
         ['/graphql', { query: `{folder{name}} #${'x'.repeat(90_000)}` }, bearer, 200],
-        ['/login/refresh', refreshed, bearer, 200],
-        ['/logout', loggedOut, {}, 204],
+        ['/login/refresh', refreshBody, bearer, 200],
+        ['/logout', logoutBody, {}, 204],
       ] as const) {
         const body = `\ufeff${JSON.stringify(value)}`;
         const twice = await testbed.postRaw(path, `\ufeff${body}`, { ...json, ...headers });

@@ -7,7 +7,8 @@ import { SocketClient } from '../live/socket-client.ts';
 import { administrator, Testbed, type TestResponse } from '../support/testbed.ts';
 
 /** Written as text, because an object literal would set the prototype. */
-const poison = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":[1]}';
+const specialNames =
+  '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":[1]}';
 
 for (const kind of databaseKinds) {
   describe(`JSON names with a meaning in JavaScript, on ${kind.name}`, () => {
@@ -36,20 +37,20 @@ for (const kind of databaseKinds) {
     });
 
     test('are ignored in fields that the server does not read', async () => {
-      const credentials = `{"x":${poison},"__proto__":${poison},${JSON.stringify(administrator).slice(1)}`;
+      const credentials = `{"x":${specialNames},"__proto__":${specialNames},${JSON.stringify(administrator).slice(1)}`;
       assert.equal(
         (await testbed.postRaw('/login', credentials, { 'content-type': 'application/json' })).status,
         200,
       );
-      const answer = await queryRaw('query($id: ID){folder(id: $id){name}}', poison);
+      const answer = await queryRaw('query($id: ID){folder(id: $id){name}}', specialNames);
       assert.equal(answer.status, 200);
       assert.match(answer.text, /^{"data":{"folder":/);
     });
 
     test('are stored in properties, from a variable and from a literal', async () => {
       const create = 'mutation($p: JSON){createFolder(input:{name:"a",properties:$p}){folder{properties}}}';
-      const created = await queryRaw(create, `{"p":${poison}}`);
-      assert.ok(created.text.includes(`"properties":${poison}`), created.text);
+      const created = await queryRaw(create, `{"p":${specialNames}}`);
+      assert.ok(created.text.includes(`"properties":${specialNames}`), created.text);
       const literal =
         'mutation{createFolder(input:{name:"b",properties:{__proto__:{polluted:1},constructor:2}}){folder{properties}}}';
       const written = await queryRaw(literal, '{}');
@@ -62,8 +63,8 @@ for (const kind of databaseKinds) {
     test('are stored by an import, but never used as its input', async () => {
       const load =
         'mutation($i: ImportFoldersInput!){importFolders(input:$i){folderCount parent{folders(filter:{nameStartsWith:"c"}){items{name properties}}}}}';
-      const good = await queryRaw(load, `{"i":{"list":[{"path":"c","properties":${poison}}]}}`);
-      assert.ok(good.text.includes(`"items":[{"name":"c","properties":${poison}}]`), good.text);
+      const good = await queryRaw(load, `{"i":{"list":[{"path":"c","properties":${specialNames}}]}}`);
+      assert.ok(good.text.includes(`"items":[{"name":"c","properties":${specialNames}}]`), good.text);
       const bad = await queryRaw(load, '{"i":{"__proto__":{"list":[{"path":"d"}]}}}');
       assert.match(bad.text, /"errors"/);
       const names = '{"i":{"list":[{"path":"__proto__/constructor"},{"path":"__proto__/prototype"}]}}';
@@ -88,40 +89,44 @@ for (const kind of databaseKinds) {
 
     test('are handled the same over GET and over a socket', async () => {
       const query = 'query($id: ID){folder(id: $id){name}}';
-      const parameters = new URLSearchParams({ query, variables: poison, extensions: poison });
+      const parameters = new URLSearchParams({ query, variables: specialNames, extensions: specialNames });
       assert.equal(
         (await testbed.send('GET', `/graphql?${parameters.toString()}`, { headers: headers() })).status,
         200,
       );
       const client = await SocketClient.connect(testbed.url, authToken);
       client.socket.send(
-        `{"id":"__proto__","type":"subscribe","__proto__":${poison},"payload":{"query":"{folder{name}}","variables":${poison}}}`,
+        `{"id":"__proto__","type":"subscribe","__proto__":${specialNames},"payload":{"query":"{folder{name}}","variables":${specialNames}}}`,
       );
       assert.deepEqual((await client.next()).id, '__proto__');
       assert.equal((await client.next()).type, 'complete');
       client.socket.close();
-      const unproven = await SocketClient.open(testbed.url);
-      unproven.socket.send(
+      const unauthenticatedSocket = await SocketClient.open(testbed.url);
+      unauthenticatedSocket.socket.send(
         `{"type":"connection_init","payload":{"__proto__":{"authorization":"Bearer ${authToken}"}}}`,
       );
-      assert.notEqual((await unproven.closed()).code, 1000);
+      assert.notEqual((await unauthenticatedSocket.closed()).code, 1000);
     });
 
     test('cannot turn a GET or a form into a mutation', async () => {
       const change = 'mutation{createFolder(input:{name:"by GET"}){folder{id}}}';
-      const got = await testbed.send('GET', `/graphql?${new URLSearchParams({ query: change }).toString()}`, {
-        headers: headers(),
-      });
-      assert.equal(got.status, 405);
-      assert.equal(got.headers.get('allow'), 'POST');
+      const getResponse = await testbed.send(
+        'GET',
+        `/graphql?${new URLSearchParams({ query: change }).toString()}`,
+        {
+          headers: headers(),
+        },
+      );
+      assert.equal(getResponse.status, 405);
+      assert.equal(getResponse.headers.get('allow'), 'POST');
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
         'multipart/form-data; boundary=x',
       ]) {
         const body = JSON.stringify({ query: change });
-        const posted = await testbed.postRaw('/graphql', body, { ...headers(), 'content-type': type });
-        assert.equal(posted.status, 415);
+        const postResponse = await testbed.postRaw('/graphql', body, { ...headers(), 'content-type': type });
+        assert.equal(postResponse.status, 415);
       }
       const { text } = await testbed.query('{folder(path:"/by GET"){id}}', authToken);
       assert.equal(text, '{"data":{"folder":null}}');

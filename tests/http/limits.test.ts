@@ -16,7 +16,7 @@ const noLimits: AdmissionLimits = {
   bodyBytes: 1e9,
   bodyBytesPerUser: 1e9,
 };
-const calm = { isMemoryShort: false, isBehind: false };
+const noPressure = { isMemoryShort: false, isBehind: false };
 
 /** Posts a GraphQL request. */
 function postQuery(app: StubApp, body: string | ReadableStream, userId = 'ann'): Promise<Response> {
@@ -28,7 +28,7 @@ function postQuery(app: StubApp, body: string | ReadableStream, userId = 'ann'):
     duplex: 'half',
   });
 }
-const padded = (bytes: number) => JSON.stringify({ query, more: 'x'.repeat(bytes) });
+const createPaddedBody = (bytes: number) => JSON.stringify({ query, more: 'x'.repeat(bytes) });
 
 async function assertShed(response: Response): Promise<void> {
   assert.equal(response.status, 503);
@@ -106,11 +106,11 @@ describe('concurrent bodies', () => {
   const limits = { ...noLimits, bodyBytes: 3 * mebibyte, bodyBytesPerUser: 2 * mebibyte };
 
   for (const [form, bodyOf] of [
-    ['with a Content-Length', padded],
-    ['in chunks', (bytes: number) => new Blob([padded(bytes)]).stream()],
+    ['with a Content-Length', createPaddedBody],
+    ['in chunks', (bytes: number) => new Blob([createPaddedBody(bytes)]).stream()],
   ] as const) {
     test(`${form} are refused over the limit until earlier ones are answered, unless they are small`, async () => {
-      const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
+      const app = await StubApp.start({ guardOptions: { load: noPressure, admissionLimits: limits } });
       const answers: ((result: GraphResult) => void)[] = [];
       app.open = () => new Promise((resolve) => answers.push(resolve));
       const first = postQuery(app, bodyOf(1.2 * mebibyte), 'ann');
@@ -132,7 +132,7 @@ describe('concurrent bodies', () => {
   }
 
   test('do not count bytes that do not arrive', async () => {
-    const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
+    const app = await StubApp.start({ guardOptions: { load: noPressure, admissionLimits: limits } });
     const silent = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(app.url)));
     for (const [index, each] of silent.entries()) {
       each.send(
@@ -140,13 +140,13 @@ describe('concurrent bodies', () => {
       );
     }
     await eventually(() => app.openConnections >= 8, 'all connections are open');
-    assert.equal((await postQuery(app, padded(1.5 * mebibyte))).status, 200);
+    assert.equal((await postQuery(app, createPaddedBody(1.5 * mebibyte))).status, 200);
     silent.forEach((each) => each.close());
     await app.stop();
   });
 
   test('count until the client has read the response or disconnects', async () => {
-    const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
+    const app = await StubApp.start({ guardOptions: { load: noPressure, admissionLimits: limits } });
     // Larger than the socket buffers of the system.
     const long = dataOf({ text: 'x'.repeat(24 * mebibyte) });
     app.open = (_, __, options) => {
@@ -168,17 +168,17 @@ describe('concurrent bodies', () => {
   });
 
   test('do not count after the client disconnects within the body', async () => {
-    const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
+    const app = await StubApp.start({ guardOptions: { load: noPressure, admissionLimits: limits } });
     for (let count = 0; count < 5; count++) {
-      const half = await RawConnection.open(app.url);
-      half.send(
+      const partialConnection = await RawConnection.open(app.url);
+      partialConnection.send(
         `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${2 * mebibyte}\r\n\r\n{`,
       );
       await eventually(() => app.openConnections === 1, 'the connection is open');
-      half.close();
+      partialConnection.close();
       await eventually(() => app.openConnections === 0, 'the connection is closed');
     }
-    assert.equal((await postQuery(app, padded(1.5 * mebibyte))).status, 200);
+    assert.equal((await postQuery(app, createPaddedBody(1.5 * mebibyte))).status, 200);
     await app.stop();
   });
 });
@@ -203,31 +203,34 @@ describe('overload protection', () => {
 
   test('limits concurrent operations and accepts new ones when others finish', async () => {
     const app = await StubApp.start({
-      guardOptions: { load: calm, admissionLimits: { ...noLimits, operations: 500 } },
+      guardOptions: { load: noPressure, admissionLimits: { ...noLimits, operations: 500 } },
     });
     const answers: ((result: GraphResult) => void)[] = [];
     app.open = () => new Promise((resolve) => answers.push(resolve));
-    const requests = Array.from({ length: 500 }, (_, n) => postQuery(app, padded(1), `p${n}`));
+    const requests = Array.from({ length: 500 }, (_, n) => postQuery(app, createPaddedBody(1), `p${n}`));
     await eventually(() => answers.length === 500, 'all are running');
-    await assertShed(await postQuery(app, padded(1)));
+    await assertShed(await postQuery(app, createPaddedBody(1)));
     await assertOthersServed(app);
     answers.forEach((answer) => answer(dataOf({})));
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     assert.deepEqual(new Set(statuses), new Set([200]));
     app.open = () => dataOf({});
-    assert.equal((await postQuery(app, padded(1))).status, 200);
+    assert.equal((await postQuery(app, createPaddedBody(1))).status, 200);
     await app.stop();
   });
 
   test('limits the operations of one user and keeps room for others', async () => {
     const app = await StubApp.start({
-      guardOptions: { load: calm, admissionLimits: { ...noLimits, operations: 4, operationsPerUser: 2 } },
+      guardOptions: {
+        load: noPressure,
+        admissionLimits: { ...noLimits, operations: 4, operationsPerUser: 2 },
+      },
     });
     const answers: ((result: GraphResult) => void)[] = [];
     app.open = () => new Promise((resolve) => answers.push(resolve));
-    const requests = ['ann', 'ann', 'bob'].map((userId) => postQuery(app, padded(1), userId));
+    const requests = ['ann', 'ann', 'bob'].map((userId) => postQuery(app, createPaddedBody(1), userId));
     await eventually(() => answers.length === 3, 'all are running');
-    await assertShed(await postQuery(app, padded(1), 'ann'));
+    await assertShed(await postQuery(app, createPaddedBody(1), 'ann'));
     answers.forEach((answer) => answer(dataOf({})));
     for (const each of requests) assert.equal((await each).status, 200);
     await app.stop();
@@ -251,18 +254,18 @@ describe('overload protection', () => {
   test('refuses only queries while the process lags behind', async () => {
     const load = { isMemoryShort: false, isBehind: true };
     const app = await StubApp.start({ guardOptions: { load } });
-    await assertShed(await postQuery(app, padded(1)));
+    await assertShed(await postQuery(app, createPaddedBody(1)));
     await assertOthersServed(app);
     assert.equal((await logIn(app)).status, 200);
     load.isBehind = false;
-    assert.equal((await postQuery(app, padded(1))).status, 200);
+    assert.equal((await postQuery(app, createPaddedBody(1))).status, 200);
     await app.stop();
   });
 
   test('refuses queries and logins while memory is short, and still verifies and refreshes tokens', async () => {
     const load = { isMemoryShort: true, isBehind: false };
     const app = await StubApp.start({ guardOptions: { load } });
-    await assertShed(await postQuery(app, padded(1)));
+    await assertShed(await postQuery(app, createPaddedBody(1)));
     const refused = await logIn(app);
     assert.equal(refused.status, 503);
     assert.equal(refused.headers.get('retry-after'), '2');

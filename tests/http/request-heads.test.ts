@@ -67,12 +67,12 @@ describe('a request head', () => {
   });
 
   test('gets a problem with an explanation if it has no Host or no version', async () => {
-    const without = await send('GET /livez');
-    assert.equal(without.status, 400);
-    assert.match(without.body, /Host is missing/);
-    const ancient = await exchange('GET /livez\r\n\r\n');
-    assert.equal(ancient.status, 400);
-    assert.match(ancient.body, /"code":"BAD_INPUT"/);
+    const responseWithoutHost = await send('GET /livez');
+    assert.equal(responseWithoutHost.status, 400);
+    assert.match(responseWithoutHost.body, /Host is missing/);
+    const responseWithoutVersion = await exchange('GET /livez\r\n\r\n');
+    assert.equal(responseWithoutVersion.status, 400);
+    assert.match(responseWithoutVersion.body, /"code":"BAD_INPUT"/);
     assert.equal((await exchange('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
   });
 

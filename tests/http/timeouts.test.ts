@@ -17,7 +17,7 @@ import { RawConnection } from '../support/raw-connection.ts';
  * Each byte extends the timeout by a second, so a client that has sent a few bytes stays connected for a whole test. Node
  * measures the header timeout by the real clock, so it is short only in tests that serve no request.
  */
-const times: HttpTimeouts = {
+const shortTimeouts: HttpTimeouts = {
   headersMs: 60_000,
   bodyMs: 50,
   bodyBytesPerSecond: 1,
@@ -30,7 +30,7 @@ const times: HttpTimeouts = {
 
 describe('slow clients', () => {
   let app: StubApp;
-  before(async () => (app = await StubApp.start({ httpTimeouts: times })));
+  before(async () => (app = await StubApp.start({ httpTimeouts: shortTimeouts })));
   after(() => app.stop());
 
   const post = (path: string, body: string, length = body.length) =>
@@ -43,9 +43,14 @@ describe('slow clients', () => {
   };
 
   describe('with an incomplete head', () => {
-    let impatient: StubApp;
-    before(async () => (impatient = await StubApp.start({ httpTimeouts: { ...times, headersMs: 50 } })));
-    after(() => impatient.stop());
+    let appWithShortHeadTimeout: StubApp;
+    before(
+      async () =>
+        (appWithShortHeadTimeout = await StubApp.start({
+          httpTimeouts: { ...shortTimeouts, headersMs: 50 },
+        })),
+    );
+    after(() => appWithShortHeadTimeout.stop());
 
     for (const [what, sent] of [
       ['sends nothing', ''],
@@ -53,7 +58,7 @@ describe('slow clients', () => {
       ['stops within the headers', 'POST /login HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ] as const) {
       test(`get 408 and are disconnected, for example a client that ${what}`, async () => {
-        const connection = await RawConnection.open(impatient.url);
+        const connection = await RawConnection.open(appWithShortHeadTimeout.url);
         const answer = await connection.exchange(sent);
         assert.equal(answer?.status, 408);
         assert.match(answer.head, /content-type: application\/problem\+json/);
@@ -206,7 +211,9 @@ describe('slow clients', () => {
 
 describe('a client that does not read', () => {
   test('is disconnected in the middle of a long response', async () => {
-    const app = await StubApp.start({ httpTimeouts: { ...times, headersMs: 60_000, stalledResponseMs: 50 } });
+    const app = await StubApp.start({
+      httpTimeouts: { ...shortTimeouts, headersMs: 60_000, stalledResponseMs: 50 },
+    });
     app.open = () => dataOf('x'.repeat(20_000_000));
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
@@ -225,7 +232,7 @@ describe('a server with TLS', () => {
   test('disconnects a client that does not finish its handshake', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
-    const app = await StubApp.start({ httpTimeouts: times, tls });
+    const app = await StubApp.start({ httpTimeouts: shortTimeouts, tls });
     const silent = await RawConnection.open(app.url);
     assert.equal(await silent.read(), undefined);
     const plain = await RawConnection.open(app.url);

@@ -73,9 +73,12 @@ for (const kind of databaseKinds) {
         ],
       );
       await waitUntil(async () => (await readPublishedKeys()).includes(next));
-      const again = await run('rotate');
-      assert.equal(again.code, 1);
-      assert.match(again.errors, new RegExp(`^espalier: The key ${next} is already published .*\\n$`));
+      const secondRotation = await run('rotate');
+      assert.equal(secondRotation.code, 1);
+      assert.match(
+        secondRotation.errors,
+        new RegExp(`^espalier: The key ${next} is already published .*\\n$`),
+      );
       assert.equal(readKeyId(await testbed!.logIn()), old);
       assert.match(
         (await run()).output,

@@ -23,19 +23,19 @@ const publicationSeconds = publicationMs / 1000;
 for (const kind of databaseKinds) {
   describe(`signing keys on ${kind.name}`, () => {
     let database: TestDatabase;
-    let here: Testbed;
-    let there: Testbed;
+    let firstNode: Testbed;
+    let secondNode: Testbed;
 
     before(async () => {
       database = await kind.create();
-      here = await Testbed.start(kind, { database, purgesByTimer: true });
+      firstNode = await Testbed.start(kind, { database, purgesByTimer: true });
       const clock = new TestClock();
       clock.advanceSeconds(aheadSeconds);
-      there = await Testbed.start(kind, { database, clock, purgesByTimer: true });
+      secondNode = await Testbed.start(kind, { database, clock, purgesByTimer: true });
     });
     after(async () => {
-      await there.stop();
-      await here.stop();
+      await secondNode.stop();
+      await firstNode.stop();
       await database.remove();
     });
 
@@ -44,13 +44,14 @@ for (const kind of databaseKinds) {
         runChange(opened, (transaction) =>
           rotateSigningKey(transaction, {
             encryption: new KeyEncryption(undefined),
-            now: here.clock.now(),
+            now: firstNode.clock.now(),
           }),
         ),
       );
-    const advance = (seconds: number) => [here, there].forEach(({ clock }) => clock.advanceSeconds(seconds));
+    const advance = (seconds: number) =>
+      [firstNode, secondNode].forEach(({ clock }) => clock.advanceSeconds(seconds));
     /** Runs the work of the timers. */
-    const purge = () => Promise.all([here.purge(), there.purge()]);
+    const purge = () => Promise.all([firstNode.purge(), secondNode.purge()]);
     const isAccepted = async (testbed: Testbed, { authToken }: LoginResponse) =>
       (await testbed.query('{folder{name}}', authToken)).status === 200 &&
       (await testbed.post('/login/verify', { authToken })).status === 204;
@@ -61,61 +62,64 @@ for (const kind of databaseKinds) {
     };
 
     test('are replaced on each node by its own clock, while both nodes accept both keys', async () => {
-      const before = await here.logIn();
-      let ofHere = await here.logIn();
-      let ofThere = await there.logIn();
+      const before = await firstNode.logIn();
+      let firstNodeTokens = await firstNode.logIn();
+      let secondNodeTokens = await secondNode.logIn();
       const old = readKeyId(before);
-      assert.equal(readKeyId(ofThere), old);
+      assert.equal(readKeyId(secondNodeTokens), old);
       const { id: next, signsFrom } = await rotate();
       assert.notEqual(next, old);
       await purge();
       const seen = new Set<string>();
       for (let step = 0; step < 40; step++) {
         // The node that refreshes a session alternates.
-        const [first, second] = step % 2 ? [here, there] : [there, here];
-        ofHere = await refresh(first, ofHere);
-        ofThere = await refresh(second, ofThere);
+        const [first, second] = step % 2 ? [firstNode, secondNode] : [secondNode, firstNode];
+        firstNodeTokens = await refresh(first, firstNodeTokens);
+        secondNodeTokens = await refresh(second, secondNodeTokens);
         for (const [testbed, tokens] of [
-          [first, ofHere],
-          [second, ofThere],
+          [first, firstNodeTokens],
+          [second, secondNodeTokens],
         ] as const) {
           const expected = testbed.clock.now() < signsFrom ? old : next;
           assert.equal(readKeyId(tokens), expected, `step ${step}`);
-          seen.add(`${testbed === here ? 'here' : 'there'} ${expected === old ? 'old' : 'new'}`);
-          assert.ok(await isAccepted(here, tokens), `step ${step}, here`);
-          assert.ok(await isAccepted(there, tokens), `step ${step}, there`);
+          seen.add(
+            `${testbed === firstNode ? 'first' : 'second'} node, ${expected === old ? 'old' : 'new'} key`,
+          );
+          assert.ok(await isAccepted(firstNode, tokens), `step ${step}, first node`);
+          assert.ok(await isAccepted(secondNode, tokens), `step ${step}, second node`);
         }
-        assert.ok(await isAccepted(here, before));
+        assert.ok(await isAccepted(firstNode, before));
         advance(10);
       }
       assert.equal(seen.size, 4);
 
       // The token of the old key is valid until it expires, and can be refreshed after that.
-      here.clock.advanceSeconds(199);
-      assert.ok(await isAccepted(here, before));
-      here.clock.advanceSeconds(1);
+      firstNode.clock.advanceSeconds(199);
+      assert.ok(await isAccepted(firstNode, before));
+      firstNode.clock.advanceSeconds(1);
       assert.equal(
-        (await here.query('{folder{name}}', before.authToken)).headers.get('token-expired'),
+        (await firstNode.query('{folder{name}}', before.authToken)).headers.get('token-expired'),
         'true',
       );
-      assert.equal(readKeyId(await refresh(here, before)), next);
-      there.clock.advanceSeconds(200);
+      assert.equal(readKeyId(await refresh(firstNode, before)), next);
+      secondNode.clock.advanceSeconds(200);
     });
 
     test('work on a node that starts before or after the next key becomes active', async () => {
-      const old = readKeyId(await here.logIn());
+      const old = readKeyId(await firstNode.logIn());
       const { id: next } = await rotate();
       await purge();
-      const { clock } = there;
+      const { clock } = secondNode;
       const during = await Testbed.start(kind, { database, clock });
       const early = await during.logIn();
       assert.equal(readKeyId(early), old);
       advance(publicationSeconds);
       const later = await Testbed.start(kind, { database, clock });
-      for (const testbed of [here, there, during, later]) {
+      for (const testbed of [firstNode, secondNode, during, later]) {
         const tokens = await testbed.logIn();
         assert.equal(readKeyId(tokens), next);
-        for (const other of [here, there, during, later]) assert.ok(await isAccepted(other, tokens));
+        for (const other of [firstNode, secondNode, during, later])
+          assert.ok(await isAccepted(other, tokens));
         assert.ok(await isAccepted(testbed, early));
       }
       await later.stop();
@@ -125,11 +129,11 @@ for (const kind of databaseKinds) {
     test('are read again as soon as a token arrives that an unknown key signed', async () => {
       const { id: next } = await rotate();
       advance(publicationSeconds);
-      await here.purge();
-      const tokens = await here.logIn();
+      await firstNode.purge();
+      const tokens = await firstNode.logIn();
       assert.equal(readKeyId(tokens), next);
       const start = performance.now();
-      while (!(await isAccepted(there, tokens)))
+      while (!(await isAccepted(secondNode, tokens)))
         assert.ok(performance.now() - start < 2_500, 'never accepted');
     });
 
@@ -138,9 +142,9 @@ for (const kind of databaseKinds) {
       advance(publicationSeconds);
       const start = performance.now();
       for (
-        let tokens = await there.logIn();
+        let tokens = await secondNode.logIn();
         readKeyId(tokens) !== next;
-        tokens = await refresh(there, tokens)
+        tokens = await refresh(secondNode, tokens)
       ) {
         assert.ok(performance.now() - start < 10_000, 'never signed with the new key');
       }
@@ -148,13 +152,13 @@ for (const kind of databaseKinds) {
 
     test('cannot forge tokens after a rotation, for example if they come from an old backup', async () => {
       await purge();
-      const tokens = await here.logIn();
+      const tokens = await firstNode.logIn();
       // The newest key is first.
       const [stolen] = await readPrivateKeys(database.url);
       const forgeToken = () => {
         const [header, payload] = tokens.authToken.split('.') as [string, string];
         const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
-        const iat = here.clock.now() / 1000;
+        const iat = firstNode.clock.now() / 1000;
         const text = JSON.stringify({ ...claims, iat, nbf: Math.floor(iat), exp: iat + 600 });
         const signed = `${header}.${Buffer.from(text).toString('base64url')}`;
         return {
@@ -162,11 +166,11 @@ for (const kind of databaseKinds) {
           authToken: `${signed}.${sign(null, Buffer.from(signed), stolen!).toString('base64url')}`,
         };
       };
-      assert.ok(await isAccepted(here, forgeToken()));
+      assert.ok(await isAccepted(firstNode, forgeToken()));
       await rotate();
       await purge();
       advance(publicationSeconds + 61);
-      for (const testbed of [here, there]) {
+      for (const testbed of [firstNode, secondNode]) {
         const token = forgeToken();
         const response = await testbed.query('{folder{name}}', token.authToken);
         assert.equal(response.status, 401);
@@ -174,21 +178,23 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.post('/login/verify', token)).status, 400);
         assert.equal((await testbed.refresh(token)).status, 401);
       }
-      assert.ok(await isAccepted(there, tokens));
-      assert.equal((await here.refresh(tokens)).status, 200);
+      assert.ok(await isAccepted(secondNode, tokens));
+      assert.equal((await firstNode.refresh(tokens)).status, 200);
     });
 
     test('verify valid tokens while many tokens with unknown keys arrive', async () => {
-      const tokens = await here.logIn();
+      const tokens = await firstNode.logIn();
       const [header, ...rest] = tokens.authToken.split('.');
-      const strange = Array.from({ length: 200 }, (_, index) => {
+      const unknownKeyTokens = Array.from({ length: 200 }, (_, index) => {
         const kid = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
         const text = Buffer.from(header!, 'base64url').toString().replace(readKeyId(tokens), kid);
         return [Buffer.from(text).toString('base64url'), ...rest].join('.');
       });
-      const responses = await Promise.all(strange.map((token) => here.query('{folder{name}}', token)));
+      const responses = await Promise.all(
+        unknownKeyTokens.map((token) => firstNode.query('{folder{name}}', token)),
+      );
       assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([401]));
-      assert.ok(await isAccepted(here, tokens));
+      assert.ok(await isAccepted(firstNode, tokens));
     });
   });
 }

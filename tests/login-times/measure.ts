@@ -15,7 +15,7 @@ const values = parseScriptOptions(
   'npm run lab -- login-times [--tries 200]\n\nCompares the CPU time of logins with an unknown user, a wrong password or a disabled user.',
   ['tries'],
 );
-const tries = Number(values.tries ?? 200);
+const triesPerKind = Number(values.tries ?? 200);
 
 const password = 'walnut cabin orchard';
 const kinds = {
@@ -27,13 +27,13 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const names = Object.keys(kinds) as Kind[];
 
-const stopping = new AbortController();
+const abortController = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
+  process.once(name, () => abortController.abort(new Error(`Stopped by ${name}.`)));
 }
 
 // Each attempt has its own client address, so that the login throttle does not refuse any attempt.
-const server = await ServerProcess.start(stopping.signal, { TRUST_PROXY: 'true' });
+const server = await ServerProcess.start(abortController.signal, { TRUST_PROXY: 'true' });
 try {
   await createUsers();
   process.exitCode = report(await measure());
@@ -55,8 +55,8 @@ async function createUsers(): Promise<void> {
 /** Alternates between the kinds, so that other load affects all equally. Returns milliseconds. */
 async function measure(): Promise<Record<Kind, number[]>> {
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Kind, number[]>;
-  for (let round = -warmUp; round < tries; round++) {
-    if (round % 50 === 0) console.error(`${round} of ${tries} tries of each`);
+  for (let round = -warmUp; round < triesPerKind; round++) {
+    if (round % 50 === 0) console.error(`${round} of ${triesPerKind} tries of each`);
     const order = names.map((_, index) => names[(index + round + warmUp) % names.length]!);
     for (const name of order) {
       const before = await server.usage();
@@ -75,7 +75,7 @@ async function logIn(name: Kind): Promise<void> {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
     body: JSON.stringify(credentials),
-    signal: stopping.signal,
+    signal: abortController.signal,
   });
   await response.arrayBuffer();
   if (response.status !== status) throw new Error(`${name}: ${response.status} instead of ${status}.`);
@@ -86,7 +86,9 @@ function report(times: Record<Kind, number[]>): number {
   for (const name of names) {
     const { median, min, max } = summarize(times[name]);
     const texts = [median, min, max].map((each) => each.toFixed(2).padStart(8));
-    console.log(`${name.padEnd(16)} median${texts[0]} ms   min${texts[1]}   max${texts[2]}   ${tries} tries`);
+    console.log(
+      `${name.padEnd(16)} median${texts[0]} ms   min${texts[1]}   max${texts[2]}   ${triesPerKind} tries`,
+    );
   }
   const medians = names
     .filter((name) => kinds[name].status === 401)

@@ -12,7 +12,7 @@ import { disableUser, withDatabase } from '../support/stored-rows.ts';
 import { administrator, Testbed } from '../support/testbed.ts';
 
 const { username, password } = administrator;
-const refused = {
+const refusedCredentials = {
   'an unknown user': { username: 'nobody', password },
   'an impossible name': { username: '', password },
   'a wrong password': { username, password: 'not the password' },
@@ -28,7 +28,7 @@ for (const kind of databaseKinds) {
       try {
         const { authToken } = await testbed.logIn();
         const query = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
-        await testbed.query(query, authToken, { input: refused['a disabled user'] });
+        await testbed.query(query, authToken, { input: refusedCredentials['a disabled user'] });
         await disableUser(testbed.database.url, 'barred', testbed.clock.now());
         await work(testbed, statements);
       } finally {
@@ -38,21 +38,21 @@ for (const kind of databaseKinds) {
 
     test('is the same list of statements for an unknown user, a wrong password and a disabled user', () =>
       withTestbed(async (testbed, statements) => {
-        const during = async (credentials: { username: string; password: string }) => {
+        const listStatementsOf = async (credentials: { username: string; password: string }) => {
           statements.length = 0;
           assert.equal((await testbed.post('/login', credentials)).status, 401);
           return [...statements];
         };
-        const unknown = await during(refused['an unknown user']);
+        const unknown = await listStatementsOf(refusedCredentials['an unknown user']);
         assert.ok(unknown.some((text) => text.includes('from users')));
-        assert.deepEqual(await during(refused['a wrong password']), unknown);
-        assert.deepEqual(await during(refused['a disabled user']), unknown);
+        assert.deepEqual(await listStatementsOf(refusedCredentials['a wrong password']), unknown);
+        assert.deepEqual(await listStatementsOf(refusedCredentials['a disabled user']), unknown);
       }));
 
     test('is one hash in each case', () =>
       withTestbed((testbed) =>
         withDatabase(testbed.database.url, async (database) => {
-          for (const [title, credentials] of Object.entries(refused)) {
+          for (const [title, credentials] of Object.entries(refusedCredentials)) {
             let hashes = 0;
             const counting: Pick<Passwords, 'matches'> = {
               // Matches for the disabled user, who sends the right password.

@@ -23,8 +23,8 @@ import { eventually } from '../support/eventually.ts';
 import { disableUser } from '../support/stored-rows.ts';
 import { administrator, minPasswordCost, TestClock } from '../support/testbed.ts';
 
-const attacker = '192.0.2.1';
-const elsewhere = '198.51.100.7';
+const attackerAddress = '192.0.2.1';
+const otherAddress = '198.51.100.7';
 
 /** Holds every hash until the test lets it run. Only one hash waits here at a time. */
 class Gate implements Semaphore {
@@ -54,7 +54,7 @@ class Gate implements Semaphore {
 
 class Fixture {
   /** The requests in the order of their responses. */
-  readonly answered: string[] = [];
+  readonly answeredNames: string[] = [];
   readonly #database: Database;
   readonly #passwords: Passwords;
   readonly #throttle: LoginThrottle;
@@ -139,7 +139,7 @@ class Fixture {
     const before = this.#passwords.hashing.waiting;
     const note = (error?: unknown) => {
       assert.ok(error === undefined || (error as Refusal).code === 'INVALID_CREDENTIALS', String(error));
-      this.answered.push(name);
+      this.answeredNames.push(name);
     };
     work.then(() => note(), note);
     await eventually(() => this.#passwords.hashing.waiting === before + 1, `${name} waits for its hash`);
@@ -148,9 +148,9 @@ class Fixture {
   /** Lets `count` hashes run, one after the other. */
   async serve(count: number): Promise<void> {
     for (let served = 0; served < count; served++) {
-      const before = this.answered.length;
+      const before = this.answeredNames.length;
       await this.#gate.letOneThrough();
-      await eventually(() => this.answered.length > before, 'a request is answered');
+      await eventually(() => this.answeredNames.length > before, 'a request is answered');
     }
   }
 }
@@ -159,10 +159,11 @@ for (const kind of databaseKinds) {
   describe(`the queue of password hashes on ${kind.name}`, () => {
     test('serves a login before 63 waiting wrong logins from another address', () =>
       Fixture.use(kind, async (testbed) => {
-        for (let number = 0; number < 64; number++) await testbed.logIn('wrong', attacker, `name ${number}`);
-        await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
+        for (let number = 0; number < 64; number++)
+          await testbed.logIn('wrong', attackerAddress, `name ${number}`);
+        await testbed.logIn('right', otherAddress, administrator.username, administrator.password);
         await testbed.serve(2);
-        assert.deepEqual(testbed.answered, ['wrong', 'right']);
+        assert.deepEqual(testbed.answeredNames, ['wrong', 'right']);
         await testbed.serve(63);
       }));
 
@@ -171,32 +172,32 @@ for (const kind of databaseKinds) {
         for (let number = 0; number < 64; number++) {
           await testbed.changePassword('change', `session ${number % 8}`);
         }
-        await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
+        await testbed.logIn('right', otherAddress, administrator.username, administrator.password);
         await testbed.serve(2);
-        assert.deepEqual(testbed.answered, ['change', 'right']);
+        assert.deepEqual(testbed.answeredNames, ['change', 'right']);
         await testbed.serve(63);
       }));
 
     test('serves a login to one account before waiting logins to another from the same address', () =>
       Fixture.use(kind, async (testbed) => {
-        for (let number = 0; number < 8; number++) await testbed.logIn('wrong', attacker, 'anna');
-        await testbed.logIn('right', attacker, administrator.username, administrator.password);
+        for (let number = 0; number < 8; number++) await testbed.logIn('wrong', attackerAddress, 'anna');
+        await testbed.logIn('right', attackerAddress, administrator.username, administrator.password);
         await testbed.serve(2);
-        assert.deepEqual(testbed.answered, ['wrong', 'right']);
+        assert.deepEqual(testbed.answeredNames, ['wrong', 'right']);
         await testbed.serve(7);
       }));
 
     test('makes unknown users, wrong passwords and disabled users wait equally long', () =>
       Fixture.use(kind, async (testbed) => {
-        await testbed.logIn('first', attacker, 'anna');
+        await testbed.logIn('first', attackerAddress, 'anna');
         for (const round of [1, 2]) {
-          await testbed.logIn(`unknown ${round}`, elsewhere, 'nobody');
-          await testbed.logIn(`wrong ${round}`, elsewhere, administrator.username);
-          await testbed.logIn(`disabled ${round}`, elsewhere, 'barred');
+          await testbed.logIn(`unknown ${round}`, otherAddress, 'nobody');
+          await testbed.logIn(`wrong ${round}`, otherAddress, administrator.username);
+          await testbed.logIn(`disabled ${round}`, otherAddress, 'barred');
         }
         await testbed.serve(7);
         const rounds = [1, 2].flatMap((round) => [`unknown ${round}`, `wrong ${round}`, `disabled ${round}`]);
-        assert.deepEqual(testbed.answered, ['first', ...rounds]);
+        assert.deepEqual(testbed.answeredNames, ['first', ...rounds]);
       }));
   });
 }

@@ -29,9 +29,9 @@ interface Credentials {
   readonly password: string;
 }
 
-const wrong: Credentials = { username: administrator.username, password: 'walnut cellar' };
-const here = '192.0.2.1';
-const elsewhere = '198.51.100.7';
+const wrongCredentials: Credentials = { username: administrator.username, password: 'walnut cellar' };
+const attackerAddress = '192.0.2.1';
+const otherAddress = '198.51.100.7';
 const behindProxy = { TRUST_PROXY: 'true' };
 
 const logInFrom = (testbed: Testbed, address: string, guess: Credentials): Promise<TestResponse> =>
@@ -57,7 +57,7 @@ async function failOnAnotherNode(
 const names = (count: number) => Array.from({ length: count }, (_, index) => `name ${index}`);
 const repeatAdmin = (count: number) => Array<string>(count).fill(administrator.username);
 
-function tally(answers: readonly TestResponse[]): Record<string, number> {
+function countStatuses(answers: readonly TestResponse[]): Record<string, number> {
   const byStatus = Map.groupBy(answers, ({ status }) => status);
   return Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length]));
 }
@@ -79,8 +79,8 @@ function holdAttempts(mock: MockTracker): { holdLastQueue: () => void; release: 
   return { holdLastQueue: () => (held = last), release: released.resolve };
 }
 
-const rows = sql<object, { digest: Uint8Array }>`select digest from login_failures`;
-const readDigests = (url: string) => withDatabase(url, async (database) => database.all(rows, {}));
+const selectDigests = sql<object, { digest: Uint8Array }>`select digest from login_failures`;
+const readDigests = (url: string) => withDatabase(url, async (database) => database.all(selectDigests, {}));
 
 for (const kind of databaseKinds) {
   const withTestbed = async (options: TestbedOptions, work: (testbed: Testbed) => Promise<void>) => {
@@ -104,11 +104,11 @@ for (const kind of databaseKinds) {
     test('gets 401 for 50 attempts, then 429 during a pause, and one attempt after each pause', () =>
       withTestbed({}, async (testbed) => {
         for (let index = 0; index < 50; index++) {
-          const answer = await logInFrom(testbed, here, wrong);
+          const answer = await logInFrom(testbed, attackerAddress, wrongCredentials);
           assert.equal(answer.status, 401);
           assert.equal(answer.headers.get('retry-after'), null);
         }
-        const refused = await logInFrom(testbed, here, wrong);
+        const refused = await logInFrom(testbed, attackerAddress, wrongCredentials);
         assert.equal(refused.status, 429);
         assert.equal(refused.headers.get('retry-after'), '1');
         assert.equal(refused.headers.get('cache-control'), 'no-store');
@@ -120,19 +120,19 @@ for (const kind of databaseKinds) {
           { code: 'TOO_MANY_ATTEMPTS', status: 429, title: 'Too Many Requests' },
         );
 
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
         testbed.clock.advanceSeconds(0.999);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
         testbed.clock.advanceSeconds(0.001);
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
-        const longer = await logInFrom(testbed, here, wrong);
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 401);
+        const longer = await logInFrom(testbed, attackerAddress, wrongCredentials);
         assert.equal(longer.status, 429);
         assert.equal(longer.headers.get('retry-after'), '2');
         testbed.clock.advanceSeconds(2);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 200);
         for (let index = 0; index < 3; index++) {
           assert.equal(
-            (await logInFrom(testbed, here, wrong)).status,
+            (await logInFrom(testbed, attackerAddress, wrongCredentials)).status,
             401,
             'a successful login clears the failures',
           );
@@ -142,10 +142,10 @@ for (const kind of databaseKinds) {
     test('gets the same responses for unknown and existing names', () =>
       withTestbed({}, async (testbed) => {
         const shapes = async (username: string) => {
-          await failOnAnotherNode(testbed, here, Array<string>(49).fill(username));
+          await failOnAnotherNode(testbed, attackerAddress, Array<string>(49).fill(username));
           const answers = [];
           for (let index = 0; index < 2; index++) {
-            const answer = await logInFrom(testbed, here, { ...wrong, username });
+            const answer = await logInFrom(testbed, attackerAddress, { ...wrongCredentials, username });
             const { requestId, ...problem } = problemOf(answer);
             assert.match(requestId, /./);
             const headers: Record<string, string> = Object.fromEntries(answer.headers);
@@ -164,12 +164,15 @@ for (const kind of databaseKinds) {
 
     test('affects neither the same user elsewhere nor another user at the same address', () =>
       withTestbed({}, async (testbed) => {
-        await failOnAnotherNode(testbed, here, repeatAdmin(50));
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
-        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
-        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'anna' })).status, 401);
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(50));
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, otherAddress, administrator)).status, 200);
         assert.equal(
-          (await logInFrom(testbed, here, administrator)).status,
+          (await logInFrom(testbed, attackerAddress, { ...wrongCredentials, username: 'anna' })).status,
+          401,
+        );
+        assert.equal(
+          (await logInFrom(testbed, attackerAddress, administrator)).status,
           429,
           'a login from elsewhere does not clear the failures',
         );
@@ -189,47 +192,58 @@ for (const kind of databaseKinds) {
 
     test('is throttled by address after 500 failures, even after a successful login', () =>
       withTestbed({}, async (testbed) => {
-        await failOnAnotherNode(testbed, here, names(499));
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
-        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'anna' })).status, 401);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
-        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
-        testbed.clock.advanceSeconds(1);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        await failOnAnotherNode(testbed, attackerAddress, names(499));
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 200);
         assert.equal(
-          (await logInFrom(testbed, here, administrator)).status,
+          (await logInFrom(testbed, attackerAddress, { ...wrongCredentials, username: 'anna' })).status,
+          401,
+        );
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, otherAddress, administrator)).status, 200);
+        testbed.clock.advanceSeconds(1);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 200);
+        assert.equal(
+          (await logInFrom(testbed, attackerAddress, administrator)).status,
           200,
           'no pause after a successful login',
         );
-        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'bert' })).status, 401);
-        const refused = await logInFrom(testbed, here, administrator);
+        assert.equal(
+          (await logInFrom(testbed, attackerAddress, { ...wrongCredentials, username: 'bert' })).status,
+          401,
+        );
+        const refused = await logInFrom(testbed, attackerAddress, administrator);
         assert.equal(refused.headers.get('retry-after'), '2');
       }));
 
     test('is counted across nodes, and after the pause one node admits one attempt', () =>
       withTwoNodes(async (one, two) => {
         for (let index = 0; index < 50; index++) {
-          assert.equal((await logInFrom(index % 2 ? one : two, here, wrong)).status, 401);
+          assert.equal(
+            (await logInFrom(index % 2 ? one : two, attackerAddress, wrongCredentials)).status,
+            401,
+          );
         }
-        assert.equal((await logInFrom(one, here, wrong)).status, 429);
-        assert.equal((await logInFrom(two, here, wrong)).status, 429);
+        assert.equal((await logInFrom(one, attackerAddress, wrongCredentials)).status, 429);
+        assert.equal((await logInFrom(two, attackerAddress, wrongCredentials)).status, 429);
         one.clock.advanceSeconds(1);
-        const racing = Array.from({ length: 40 }, (_, index) =>
-          logInFrom(index % 2 ? one : two, here, wrong),
+        const concurrentLogins = Array.from({ length: 40 }, (_, index) =>
+          logInFrom(index % 2 ? one : two, attackerAddress, wrongCredentials),
         );
-        assert.deepEqual(tally(await Promise.all(racing)), { 401: 1, 429: 39 });
+        assert.deepEqual(countStatuses(await Promise.all(concurrentLogins)), { 401: 1, 429: 39 });
         one.clock.advanceSeconds(2);
-        assert.equal((await logInFrom(two, here, administrator)).status, 200);
-        assert.equal((await logInFrom(one, here, administrator)).status, 200);
+        assert.equal((await logInFrom(two, attackerAddress, administrator)).status, 200);
+        assert.equal((await logInFrom(one, attackerAddress, administrator)).status, 200);
       }));
 
     test('is allowed no more attempts with 200 concurrent requests than with sequential ones', () =>
       withTestbed({}, async (testbed) => {
-        const guesses = Array.from({ length: 200 }, () => logInFrom(testbed, here, wrong));
-        assert.deepEqual(tally(await Promise.all(guesses)), { 401: 50, 429: 150 });
+        const guesses = Array.from({ length: 200 }, () =>
+          logInFrom(testbed, attackerAddress, wrongCredentials),
+        );
+        assert.deepEqual(countStatuses(await Promise.all(guesses)), { 401: 50, 429: 150 });
         testbed.clock.advanceSeconds(1);
-        const more = Array.from({ length: 200 }, () => logInFrom(testbed, here, wrong));
-        assert.deepEqual(tally(await Promise.all(more)), { 401: 1, 429: 199 });
+        const more = Array.from({ length: 200 }, () => logInFrom(testbed, attackerAddress, wrongCredentials));
+        assert.deepEqual(countStatuses(await Promise.all(more)), { 401: 1, 429: 199 });
       }));
 
     test('gets 503 with Retry-After beyond 500 concurrent attempts, and does not delay other requests', ({
@@ -237,66 +251,68 @@ for (const kind of databaseKinds) {
     }) =>
       withTestbed({}, async (testbed) => {
         const attempts = holdAttempts(mock);
-        const { authToken } = (await logInFrom(testbed, here, administrator)).json<LoginResponse>();
+        const { authToken } = (
+          await logInFrom(testbed, attackerAddress, administrator)
+        ).json<LoginResponse>();
         attempts.holdLastQueue();
         const refused = Promise.withResolvers<void>();
         const shed: TestResponse[] = [];
         const guesses = Array.from({ length: 600 }, async () => {
-          const answer = await logInFrom(testbed, here, wrong);
+          const answer = await logInFrom(testbed, attackerAddress, wrongCredentials);
           if (answer.status === 503 && shed.push(answer) === 100) refused.resolve();
           return answer;
         });
         await refused.promise;
         assert.equal((await testbed.query('{folder{name}}', authToken)).status, 200);
-        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
+        assert.equal((await logInFrom(testbed, otherAddress, administrator)).status, 200);
         attempts.release();
-        assert.deepEqual(tally(await Promise.all(guesses)), { 401: 50, 429: 450, 503: 100 });
+        assert.deepEqual(countStatuses(await Promise.all(guesses)), { 401: 50, 429: 450, 503: 100 });
         assert.equal(shed[0]!.headers.get('retry-after'), '5');
         assert.equal(problemOf(shed[0]!).code, 'UNAVAILABLE');
       }));
 
     test('does not affect 200 concurrent successful logins from another address', () =>
       withTestbed({}, async (testbed) => {
-        await failOnAnotherNode(testbed, elsewhere, repeatAdmin(50));
-        const logins = Array.from({ length: 200 }, () => logInFrom(testbed, here, administrator));
-        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 429);
-        assert.deepEqual(tally(await Promise.all(logins)), { 200: 200 });
+        await failOnAnotherNode(testbed, otherAddress, repeatAdmin(50));
+        const logins = Array.from({ length: 200 }, () => logInFrom(testbed, attackerAddress, administrator));
+        assert.equal((await logInFrom(testbed, otherAddress, administrator)).status, 429);
+        assert.deepEqual(countStatuses(await Promise.all(logins)), { 200: 200 });
       }));
 
     test('does not include requests with malformed bodies', () =>
       withTestbed({}, async (testbed) => {
-        await failOnAnotherNode(testbed, here, repeatAdmin(49));
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(49));
         for (const body of ['', '{', '[]', '{"username":"admin"}', '{"username":"admin","password":1}']) {
-          const headers = { 'content-type': 'application/json', 'x-forwarded-for': here };
+          const headers = { 'content-type': 'application/json', 'x-forwarded-for': attackerAddress };
           assert.equal((await testbed.postRaw('/login', body, headers)).status, 400);
         }
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 401);
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 429);
       }));
 
     test('does not delay a refresh, and stays throttled after one', () =>
       withTestbed({}, async (testbed) => {
-        const tokens = (await logInFrom(testbed, here, administrator)).json<LoginResponse>();
-        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        const tokens = (await logInFrom(testbed, attackerAddress, administrator)).json<LoginResponse>();
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(50));
         await failOnAnotherNode(testbed, '127.0.0.1', repeatAdmin(50));
         assert.equal((await testbed.refresh(tokens)).status, 200);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
         assert.equal((await testbed.post('/login', administrator)).status, 429);
       }));
 
     test('no longer counts after 15 minutes, when its rows are purged', () =>
       withTestbed({}, async (testbed) => {
-        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(50));
         testbed.clock.advanceSeconds(15 * 60 - 0.001);
-        await failOnAnotherNode(testbed, elsewhere, ['anna']);
+        await failOnAnotherNode(testbed, otherAddress, ['anna']);
         await testbed.purge();
         assert.equal((await readDigests(testbed.database.url)).length, 4);
         testbed.clock.advanceSeconds(0.001);
         await testbed.purge();
         assert.equal((await readDigests(testbed.database.url)).length, 2);
-        await failOnAnotherNode(testbed, here, repeatAdmin(49));
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(49));
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 401);
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 429);
       }));
 
     test('leaves no rows after one purge, even if it needs several batches', () =>
@@ -319,25 +335,28 @@ for (const kind of databaseKinds) {
       const database = await kind.create();
       const clock = new TestClock();
       await withTestbed({ database, clock }, async (testbed) => {
-        await failOnAnotherNode(testbed, here, repeatAdmin(49));
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(49));
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 401);
       });
       await withTestbed({ database, clock }, async (testbed) => {
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 429);
       });
       await database.remove();
     });
 
     test('is not throttled if ESPALIER_LOGIN_THROTTLE is off', () =>
       withTestbed({ settings: { ...behindProxy, LOGIN_THROTTLE: 'off' } }, async (testbed) => {
-        await failOnAnotherNode(testbed, here, repeatAdmin(50));
-        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
-        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(50));
+        assert.equal((await logInFrom(testbed, attackerAddress, wrongCredentials)).status, 401);
+        assert.equal((await logInFrom(testbed, attackerAddress, administrator)).status, 200);
       }));
 
     test('is stored as digests without names and addresses', () =>
       withTestbed({}, async (testbed) => {
-        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'my secret' })).status, 401);
+        assert.equal(
+          (await logInFrom(testbed, attackerAddress, { ...wrongCredentials, username: 'my secret' })).status,
+          401,
+        );
         const digests = await readDigests(testbed.database.url);
         assert.deepEqual(
           digests.map(({ digest }) => digest.length),
@@ -349,23 +368,23 @@ for (const kind of databaseKinds) {
       const statements: string[] = [];
       const onStatement = (text: string) => void statements.push(text.trim().replace(/\s+/g, ' '));
       await withTestbed({ onStatement }, async (testbed) => {
-        const during = async (guess: Credentials) => {
+        const loginStatements = async (guess: Credentials) => {
           await testbed.logIn();
           statements.length = 0;
-          const { status } = await logInFrom(testbed, here, guess);
+          const { status } = await logInFrom(testbed, attackerAddress, guess);
           const counting = statements.filter((text) => text.includes('login_failures'));
           return { status, verbs: counting.map((text) => text.slice(0, 6)) };
         };
-        const good = await during(administrator);
+        const good = await loginStatements(administrator);
         assert.deepEqual(good, { status: 200, verbs: ['select'] });
-        const bad = await during(wrong);
+        const bad = await loginStatements(wrongCredentials);
         // One statement updates both counts. SQLite reports it once.
         assert.deepEqual(
           { ...bad, verbs: [...new Set(bad.verbs)] },
           { status: 401, verbs: ['select', 'insert'] },
         );
-        await failOnAnotherNode(testbed, here, repeatAdmin(49));
-        const refused = await during(administrator);
+        await failOnAnotherNode(testbed, attackerAddress, repeatAdmin(49));
+        const refused = await loginStatements(administrator);
         assert.deepEqual(refused, { status: 429, verbs: ['select'] });
         assert.equal(statements.length, 1, 'no user is looked up');
       });

@@ -9,13 +9,13 @@ import { selectLength } from '../support/run-length.ts';
 
 const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
-const inside = (selection: string) => `folders{edges{node{${selection}}}}`;
-const three = `{folder{name ${inside(`name ${inside('name')}`)}}}`;
+const selectChildren = (selection: string) => `folders{edges{node{${selection}}}}`;
+const threeLevels = `{folder{name ${selectChildren(`name ${selectChildren('name')}`)}}}`;
 const queries = [
   '{folder{name}}',
   '{folder{__typename id title}}',
-  `{folder{name ${inside('name')}}}`,
-  three,
+  `{folder{name ${selectChildren('name')}}}`,
+  threeLevels,
   `{f:folder{n:name folders{items{__typename id folders{totalCount items{title t:title folders{totalCount __typename}}}}}}}`,
   'query($id:ID){folder(id:$id){folders(first:3){totalCount edges{node{id name title}}}}}',
   'query($id:ID $max:Int){folder(id:$id){name folders(first:$max){items{name folders(first:$max){items{id}}}}}}',
@@ -35,7 +35,10 @@ const queries = [
 ];
 const names = ['a', "b's", 'c"', '",', 'd\\', '","', 'ö 🌳', '\u2028', '}}', '{"node":'];
 
-const many = Array.from({ length: 101 }, (_, index) => ({ name: `f${index}`, folders: [{ name: 'g' }] }));
+const manyFolders = Array.from({ length: 101 }, (_, index) => ({
+  name: `f${index}`,
+  folders: [{ name: 'g' }],
+}));
 
 interface WithId {
   readonly id: string;
@@ -155,14 +158,14 @@ for (const kind of databaseKinds) {
       after(() => testbed.stop());
       const short = await ChangingTree.create(testbed);
       for (let time = 0; time < 3; time++) await short.compare(time);
-      const { data } = await short.execute<{ folder: { folders: { edges: unknown[] } } }>(three);
+      const { data } = await short.execute<{ folder: { folders: { edges: unknown[] } } }>(threeLevels);
       assert.equal(data!.folder.folders.edges.length, names.length);
     });
 
     test('return long lists completely', async () => {
-      await tree.import(many);
+      await tree.import(manyFolders);
       for (let time = 0; time < 4; time++) await tree.compare(time);
-      const { data } = await tree.execute<{ folder: { folders: { edges: unknown[] } } }>(three);
+      const { data } = await tree.execute<{ folder: { folders: { edges: unknown[] } } }>(threeLevels);
       assert.ok(data!.folder.folders.edges.length > 100);
     });
   });

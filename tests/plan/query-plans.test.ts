@@ -84,7 +84,7 @@ describe('query plans', () => {
 
 /** Fields that differ between two requests even if nothing changes. */
 const timeDependentFields = new Set(['Query.server']);
-const covered: Readonly<Record<string, readonly string[]>> = {
+const coveredFields: Readonly<Record<string, readonly string[]>> = {
   Query: ['folder', 'node', 'search', 'cursor'],
   Folder: [
     ...['id', 'name', 'title', 'icon', 'description', 'properties', 'accessLevel', 'version', 'createdAt'],
@@ -182,7 +182,7 @@ for (const kind of databaseKinds) {
 
     test('cover every random query of the fields that clients use', async () => {
       const without = new Set<string>();
-      for (const [type, fields] of Object.entries(covered)) {
+      for (const [type, fields] of Object.entries(coveredFields)) {
         const all = Object.keys(
           (schema.getType(type) as { getFields(): Record<string, unknown> }).getFields(),
         );

@@ -42,9 +42,9 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   const fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
   let aliases = 0;
 
-  const often = () => choose(4) > 0;
-  const seldom = () => choose(5) === 0;
-  const oneOf = <T>(all: readonly T[]): T => all[choose(all.length)]!;
+  const isUsual = () => choose(4) > 0;
+  const isRare = () => choose(5) === 0;
+  const pickFrom = <T>(all: readonly T[]): T => all[choose(all.length)]!;
 
   const body = writeSelection(schema.getQueryType()!, maxDepth);
   const head = declared.length > 0 ? `query(${declared.join(', ')})` : 'query';
@@ -55,7 +55,7 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
     const parts: string[] = [];
     for (let count = 1 + choose(4); count > 0; count--) parts.push(writePart(type, depth));
     // Repeats a part, because duplicate selections must be merged.
-    if (seldom()) parts.push(oneOf(parts));
+    if (isRare()) parts.push(pickFrom(parts));
     return `{ ${parts.join(' ')} }`;
   }
 
@@ -63,14 +63,14 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
     const kind = choose(10);
     if (kind === 0) return `__typename${condition()}`;
     if (kind === 1)
-      return `...${seldom() ? '' : ` on ${type.name}`}${condition()} ${writeSelection(type, depth)}`;
+      return `...${isRare() ? '' : ` on ${type.name}`}${condition()} ${writeSelection(type, depth)}`;
     if (kind === 2 && depth > 0) return `...${writeFragment(type, depth)}${condition()}`;
     return writeField(type, depth);
   }
 
   function writeFragment(type: GraphQLCompositeType, depth: number): string {
     const reusable = fragments.filter((fragment) => fragment.type === type.name);
-    if (reusable.length > 0 && often()) return oneOf(reusable).name;
+    if (reusable.length > 0 && isUsual()) return pickFrom(reusable).name;
     const text = writeSelection(type, depth - 1);
     const name = `F${fragments.length}`;
     fragments.push({ name, type: type.name, text });
@@ -84,10 +84,10 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
         (depth > 0 || !isCompositeType(getNamedType(field.type))),
     );
     if (possible.length === 0) return '__typename';
-    const field = oneOf(possible);
+    const field = pickFrom(possible);
     const named = getNamedType(field.type);
     // Two fields of the same name with different arguments cannot be merged.
-    const alias = field.args.length > 0 || seldom() ? `a${aliases++}: ` : '';
+    const alias = field.args.length > 0 || isRare() ? `a${aliases++}: ` : '';
     const inside = isCompositeType(named) ? ` ${writeSelection(named, depth - 1)}` : '';
     return `${alias}${field.name}${writeArguments(field)}${condition()}${inside}`;
   }
@@ -97,16 +97,16 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   }
 
   function condition(): string {
-    if (!seldom()) return '';
-    const value = oneOf(['true', 'false', 'variable', 'variable']);
-    return ` @${oneOf(['skip', 'include'])}(if: ${value === 'variable' ? conditionVariable() : value})`;
+    if (!isRare()) return '';
+    const value = pickFrom(['true', 'false', 'variable', 'variable']);
+    return ` @${pickFrom(['skip', 'include'])}(if: ${value === 'variable' ? conditionVariable() : value})`;
   }
 
   function conditionVariable(): string {
     const name = `if${choose(2)}`;
     if (!declared.some((each) => each.startsWith(`$${name}:`))) {
-      declared.push(`$${name}: Boolean!${often() ? '' : ' = true'}`);
-      if (often()) variables[name] = choose(2) === 0;
+      declared.push(`$${name}: Boolean!${isUsual() ? '' : ' = true'}`);
+      if (isUsual()) variables[name] = choose(2) === 0;
     }
     return `$${name}`;
   }
@@ -119,28 +119,28 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   }
 
   function writeArgument({ name, type }: GraphQLArgument): string {
-    if (often()) return `${name}: ${writeLiteral(type)}`;
+    if (isUsual()) return `${name}: ${writeLiteral(type)}`;
     const variable = `v${declared.length}`;
     declared.push(`$${variable}: ${String(type)}`);
-    if (often()) variables[variable] = createValue(type);
+    if (isUsual()) variables[variable] = createValue(type);
     return `${name}: $${variable}`;
   }
 
   function writeLiteral(type: GraphQLInputType): string {
-    return write(createValue(type), type);
+    return writeValue(createValue(type), type);
   }
 
   function createValue(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return createNonNull(type.ofType);
-    if (seldom() && seldom()) return null;
+    if (isRare() && isRare()) return null;
     return createNonNull(type);
   }
 
   function createNonNull(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return createNonNull(type.ofType);
     if (isListType(type)) return Array.from({ length: choose(3) }, () => createNonNull(type.ofType));
-    if (isEnumType(type)) return oneOf(type.getValues()).name;
-    if (!isInputObjectType(type)) return oneOf(scalars[(type as { name: string }).name] ?? ['?']);
+    if (isEnumType(type)) return pickFrom(type.getValues()).name;
+    if (!isInputObjectType(type)) return pickFrom(scalars[(type as { name: string }).name] ?? ['?']);
     const fields = Object.values(type.getFields()).filter(
       (field) => isRequiredInputField(field) || choose(2) === 0,
     );
@@ -148,15 +148,16 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   }
 }
 
-function write(value: unknown, type: GraphQLInputType): string {
-  if (isNonNullType(type)) return write(value, type.ofType);
+function writeValue(value: unknown, type: GraphQLInputType): string {
+  if (isNonNullType(type)) return writeValue(value, type.ofType);
   if (value === null) return 'null';
-  if (isListType(type)) return `[${(value as unknown[]).map((each) => write(each, type.ofType)).join(', ')}]`;
+  if (isListType(type))
+    return `[${(value as unknown[]).map((each) => writeValue(each, type.ofType)).join(', ')}]`;
   if (isEnumType(type)) return value as string;
   if (!isInputObjectType(type)) return JSON.stringify(value);
   const fields = type.getFields();
   const written = Object.entries(value as object).map(
-    ([name, each]) => `${name}: ${write(each, fields[name]!.type)}`,
+    ([name, each]) => `${name}: ${writeValue(each, fields[name]!.type)}`,
   );
   return `{${written.join(', ')}}`;
 }

@@ -21,21 +21,24 @@ for (const kind of databaseKinds) {
       const names = Array.from({ length: 1_500 }, (_, index) => `Folder ${index}`);
       await insertFolders(tree.server.database.url, names);
       const { authToken } = await tree.person({});
-      const answered: string[] = [];
-      const note = async (name: string, answer: Promise<{ status: number }>) => {
+      const finishedNames: string[] = [];
+      const recordEnd = async (name: string, answer: Promise<{ status: number }>) => {
         assert.equal((await answer).status, 200);
-        answered.push(name);
+        finishedNames.push(name);
       };
-      const storm = Array.from({ length: count }, (_, index) =>
-        note('storm', tree.server.query(expensive[index % expensive.length]!, tree.authToken)),
+      const expensiveResponses = Array.from({ length: count }, (_, index) =>
+        recordEnd('storm', tree.server.query(expensive[index % expensive.length]!, tree.authToken)),
       );
-      const visits = [
-        note('login', tree.server.post('/login', administrator)),
-        note('query', tree.server.query('{folder{name}}', authToken)),
+      const otherResponses = [
+        recordEnd('login', tree.server.post('/login', administrator)),
+        recordEnd('query', tree.server.query('{folder{name}}', authToken)),
       ];
-      await Promise.all([...storm, ...visits]);
+      await Promise.all([...expensiveResponses, ...otherResponses]);
       for (const name of ['login', 'query']) {
-        assert.ok(answered.lastIndexOf('storm') > answered.indexOf(name), `${name}: ${answered.join()}`);
+        assert.ok(
+          finishedNames.lastIndexOf('storm') > finishedNames.indexOf(name),
+          `${name}: ${finishedNames.join()}`,
+        );
       }
     } finally {
       await tree.stop();

@@ -19,7 +19,7 @@ const fragments = (count: number, write: (index: number) => string) =>
   repeat(count, (index) => `fragment F${index} on Folder{${write(index)}}`);
 const nestedJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-const folder = (selection: string) => JSON.stringify({ query: `{folder{${selection}}}` });
+const queryFolder = (selection: string) => JSON.stringify({ query: `{folder{${selection}}}` });
 const withFragments = (selection: string, definitions: string) =>
   JSON.stringify({ query: `{folder{${selection}}} ${definitions}` });
 
@@ -29,7 +29,7 @@ const tooExpensive = (field: string, cost: number, limit: number) => ({
   cost,
   limit,
 });
-const invalid = { code: 'GRAPHQL_VALIDATION_FAILED' };
+const validationError = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
 /** The request body, and the extensions of the first error of the response. */
 const attacks: Readonly<Record<string, readonly [body: string, extensions: object]>> = {
@@ -40,27 +40,27 @@ const attacks: Readonly<Record<string, readonly [body: string, extensions: objec
     ),
     tooExpensive('folder', 7_811_281, 500),
   ],
-  '1,000 aliases': [folder(aliases(1_000)), tooExpensive('folder', 1_001, 500)],
+  '1,000 aliases': [queryFolder(aliases(1_000)), tooExpensive('folder', 1_001, 500)],
   'circular fragments': [
     withFragments(
       '...F0',
       fragments(2, (at) => `name ...F${1 - at}`),
     ),
-    invalid,
+    validationError,
   ],
   'circular fragments with fields between': [
     withFragments(
       '...F0',
       fragments(1, () => 'folders{items{...F0}} folders{items{name ...F0}}'),
     ),
-    invalid,
+    validationError,
   ],
-  '10,000 tokens': [folder('a '.repeat(10_000)), tooExpensive('query', 5_001, 5_000)],
-  'the same field 5,000 times': [folder('name '.repeat(5_000)), tooExpensive('query', 5_001, 5_000)],
-  'the same field 4,000 times': [folder('name '.repeat(4_000)), tooExpensive('folder', 4_001, 500)],
-  'the same field 490 times': [folder('name '.repeat(490)), tooExpensive('name', 120_296, 10_000)],
+  '10,000 tokens': [queryFolder('a '.repeat(10_000)), tooExpensive('query', 5_001, 5_000)],
+  'the same field 5,000 times': [queryFolder('name '.repeat(5_000)), tooExpensive('query', 5_001, 5_000)],
+  'the same field 4,000 times': [queryFolder('name '.repeat(4_000)), tooExpensive('folder', 4_001, 500)],
+  'the same field 490 times': [queryFolder('name '.repeat(490)), tooExpensive('name', 120_296, 10_000)],
   'the same field with arguments 240 times': [
-    folder('folders(first: 1){totalCount} '.repeat(240)),
+    queryFolder('folders(first: 1){totalCount} '.repeat(240)),
     tooExpensive('folders', 28_921, 10_000),
   ],
   'nesting of 1,600 levels': [
@@ -94,22 +94,25 @@ const attacks: Readonly<Record<string, readonly [body: string, extensions: objec
       'name',
       fragments(600, () => 'name'),
     ),
-    invalid,
+    validationError,
   ],
-  '2,400 directives': [folder(`name ${'@x '.repeat(2_400)}`), invalid],
+  '2,400 directives': [queryFolder(`name ${'@x '.repeat(2_400)}`), validationError],
   '1,600 arguments': [
     JSON.stringify({ query: `{folder(${repeat(1_600, (at) => `a${at}: 1`)}){name}}` }),
-    invalid,
+    validationError,
   ],
   '990 variables': [
     JSON.stringify({ query: `query(${repeat(990, (at) => `$v${at}: Int`)}){folder{name}}` }),
-    invalid,
+    validationError,
   ],
   '100,000 variables': [
     JSON.stringify({ query: `query(${repeat(100_000, (at) => `$v${at}: Int`)}){folder{name}}` }),
     tooExpensive('query', 1_288_910, 100_000),
   ],
-  'errors behind 99,000 empty lines': [folder(`${'\n'.repeat(99_000)} ${aliases(100, 'x')}`), invalid],
+  'errors behind 99,000 empty lines': [
+    queryFolder(`${'\n'.repeat(99_000)} ${aliases(100, 'x')}`),
+    validationError,
+  ],
   'a variable nested 100,000 levels deep': [
     `{"query":"query($id: ID){folder(id: $id){name}}","variables":{"id":${nestedJson(100_000)}}}`,
     { code: 'BAD_INPUT' },
@@ -174,7 +177,7 @@ for (const kind of databaseKinds) {
     describe('allow ordinary queries', () => {
       const below = (depth: number): string =>
         depth === 0 ? '' : `folders(first: 100){edges{cursor node{id name ${below(depth - 1)}}} totalCount}`;
-      const honest: Readonly<Record<string, string>> = {
+      const ordinaryQueries: Readonly<Record<string, string>> = {
         'the root': '{folder {name}}',
         'the subfolders': '{folder{name folders{edges{node{name}}}}}',
         'six nested levels with pages of 100': `{folder{id name ${below(6)}}}`,
@@ -190,7 +193,7 @@ for (const kind of databaseKinds) {
           oneOf: true,
         }),
       };
-      for (const [title, query] of Object.entries(honest)) {
+      for (const [title, query] of Object.entries(ordinaryQueries)) {
         test(`for ${title}`, async () => assert.equal((await runQuery(query)).errors, undefined));
       }
 

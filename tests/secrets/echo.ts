@@ -18,8 +18,10 @@ export interface ReceivedResponse {
 }
 
 export function assertNoEcho(sent: SentRequest, { status, headers, text }: ReceivedResponse): void {
-  const isPair = status === 200 && /\/login(\/refresh)?$/.test(sent.path);
-  const responseText = [...[...headers].map((each) => each.join(': ')), isPair ? '' : text].join('\n');
+  const containsNewTokens = status === 200 && /\/login(\/refresh)?$/.test(sent.path);
+  const responseText = [...[...headers].map((each) => each.join(': ')), containsNewTokens ? '' : text].join(
+    '\n',
+  );
   for (const { kind, value } of findSecrets(sent.text).flatMap(splitSecret)) {
     if (value.length < minBytes || !responseText.includes(value)) continue;
     throw new Error(`The response to ${sent.path} contains a ${kind} of the request: status ${status}.`);

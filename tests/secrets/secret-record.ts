@@ -110,20 +110,20 @@ export function recordOutput(output: string): void {
 
 /** Records all that `fetch` and sockets send, and the tokens in responses. */
 function watchClients(onText: (text: string) => void): void {
-  const plainFetch = globalThis.fetch;
+  const originalFetch = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     onText(readText(init?.body) + readAuthorization(init?.headers));
-    const response = await plainFetch(input, init);
+    const response = await originalFetch(input, init);
     if (/\/login(\/refresh)?$/.test(new URL(response.url).pathname)) onText(await response.clone().text());
     return response;
   };
   // oxlint-disable-next-line typescript/unbound-method -- called with the socket below
-  const plainSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
+  const originalSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
   WebSocket.prototype.send = function (this: WebSocket, ...args: unknown[]) {
     const text = readText(args[0]);
     // Clients and servers run in this process, and most socket messages are responses.
     if (/authorization/i.test(text)) onText(text);
-    plainSend.apply(this, args);
+    originalSend.apply(this, args);
   };
 }
 

@@ -61,7 +61,7 @@ export class SecretSearch {
     const found = [...lines].map(([start, kind]) => {
       const end = endOfLine(bytes, start);
       const within = matches.filter((match) => match.start >= start && match.end <= end);
-      return { kind, line: blank(bytes.subarray(start, end), start, within) };
+      return { kind, line: redactMatches(bytes.subarray(start, end), start, within) };
     });
     for (const { kind, shape } of shapes) {
       if (!shape.test(text)) continue;
@@ -113,7 +113,7 @@ function endOfLine(bytes: Buffer, start: number): number {
   return next < 0 ? bytes.length : next;
 }
 
-function blank(line: Buffer, offset: number, matches: readonly Match[]): string {
+function redactMatches(line: Buffer, offset: number, matches: readonly Match[]): string {
   let text = '';
   let written = 0;
   for (const { entry, start, end } of matches) {

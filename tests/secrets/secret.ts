@@ -12,17 +12,17 @@ export interface Secret {
 export const minBytes = 8;
 
 const field = String.raw`\b(\w*(?:password|authToken|refreshToken))`;
-const inJson = new RegExp(String.raw`${field}"?\s*:\s*"((?:[^"\\]|\\.)*)`, 'gi');
-const inQuery = new RegExp(String.raw`${field}(?:\\")?\s*:\s*\\"([^"\\]*)`, 'gi');
-const bearer = /\bBearer\s+([^\s"'\\]+)/gi;
+const jsonFields = new RegExp(String.raw`${field}"?\s*:\s*"((?:[^"\\]|\\.)*)`, 'gi');
+const graphqlFields = new RegExp(String.raw`${field}(?:\\")?\s*:\s*\\"([^"\\]*)`, 'gi');
+const bearerTokens = /\bBearer\s+([^\s"'\\]+)/gi;
 
 /** Also works in invalid JSON and in GraphQL inside JSON. */
 export function findSecrets(text: string): Secret[] {
   return [
-    ...[inJson, inQuery]
+    ...[jsonFields, graphqlFields]
       .flatMap((shape) => [...text.matchAll(shape)])
       .map(([, name, value]) => ({ kind: nameKind(name!), value: unescape(value!) })),
-    ...[...text.matchAll(bearer)].map(([, token]) => ({ kind: 'auth token', value: token! })),
+    ...[...text.matchAll(bearerTokens)].map(([, token]) => ({ kind: 'auth token', value: token! })),
   ];
 }
 
@@ -31,10 +31,10 @@ export function splitSecret({ kind, value }: Secret): Secret[] {
   if (kind === 'auth token') return splitToken(value);
   if (kind !== 'refresh token') return [{ kind, value }];
   const digest = createHash('sha256').update(value).digest();
-  const spelled = (['hex', 'base64', 'base64url'] as const).map((form) => digest.toString(form));
+  const digests = (['hex', 'base64', 'base64url'] as const).map((form) => digest.toString(form));
   return [
     { kind, value },
-    ...spelled.map((each) => ({ kind: 'digest of a refresh token', value: each.replace(/=+$/, '') })),
+    ...digests.map((each) => ({ kind: 'digest of a refresh token', value: each.replace(/=+$/, '') })),
   ];
 }
 

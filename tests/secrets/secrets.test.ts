@@ -113,17 +113,17 @@ describe('a test process', () => {
     });
   };
   const password = `walnut ${randomUUID()}`;
-  const noted = `recordSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
+  const recordPassword = `recordSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
 
   test('fails, without printing the secret, if one of its secrets was logged', () => {
-    const { status, stderr } = run(`${noted} recordLog('so far\\nhere it is: ${password}!\\n');`);
+    const { status, stderr } = run(`${recordPassword} recordLog('so far\\nhere it is: ${password}!\\n');`);
     assert.equal(status, 1);
     assert.match(stderr, /contains a password: here it is: <password>!/);
     assert.ok(!stderr.includes(password));
   });
 
   test('succeeds if no secret was logged', () => {
-    const { status, stderr } = run(`${noted} recordLog('here it is not');`);
+    const { status, stderr } = run(`${recordPassword} recordLog('here it is not');`);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   });
 
@@ -151,15 +151,16 @@ describe('a test process', () => {
 
   test('stores its record for a search over the logs of all processes', () => {
     const stored = join(folder, 'stored');
-    const run1 = () => run(noted, { [folderVariable]: stored });
-    const run2 = (text: string) => run(`recordLog('one\\n${text}\\n');`, { [folderVariable]: stored });
-    assert.equal(run1().status, 0);
-    assert.equal(run2('two').status, 0);
+    const runFirstProcess = () => run(recordPassword, { [folderVariable]: stored });
+    const runSecondProcess = (text: string) =>
+      run(`recordLog('one\\n${text}\\n');`, { [folderVariable]: stored });
+    assert.equal(runFirstProcess().status, 0);
+    assert.equal(runSecondProcess('two').status, 0);
     assert.deepEqual(searchSuite(stored), {
       isClean: true,
       report: '\n2 log lines searched for 1 secrets: none found\n',
     });
-    assert.equal(run2(`password is ${password}`).status, 0);
+    assert.equal(runSecondProcess(`password is ${password}`).status, 0);
     const { isClean, report } = searchSuite(stored);
     assert.equal(isClean, false);
     assert.match(

@@ -129,10 +129,10 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
   const header = decodeJson(headerText);
   const payload = decodeJson(payloadText);
   const publicKey = createPublicKey(privateKey);
-  const own = generateKeyPairSync('ed25519').privateKey;
+  const attackerKey = generateKeyPairSync('ed25519').privateKey;
   const forgeries: Forgery[] = [];
   const add = (title: string, token: string) => forgeries.push({ title, token });
-  const signedBy = (
+  const signWith = (
     key: KeyObject | SignKeyObjectInput,
     head: Json,
     claims: Json,
@@ -141,7 +141,7 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
     const signed = `${encodeJson(head)}.${encodeJson(claims)}`;
     return `${signed}.${encode(sign(digest, Buffer.from(signed), key))}`;
   };
-  const withHmac = (secret: string | Uint8Array, head: Json, hash: string) => {
+  const signWithHmac = (secret: string | Uint8Array, head: Json, hash: string) => {
     const signed = `${encodeJson(head)}.${payloadText}`;
     return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
   };
@@ -171,27 +171,27 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
   };
   for (const [name, secret] of Object.entries(secrets)) {
     for (const bits of [256, 384, 512]) {
-      add(`HS${bits} with ${name}`, withHmac(secret, { ...header, alg: `HS${bits}` }, `sha${bits}`));
+      add(`HS${bits} with ${name}`, signWithHmac(secret, { ...header, alg: `HS${bits}` }, `sha${bits}`));
     }
   }
 
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  add('RS256 with a key of our own', signedBy(rsa, { ...header, alg: 'RS256' }, payload, 'sha256'));
-  add('PS256 named, RSA signed', signedBy(rsa, { ...header, alg: 'PS256' }, payload, 'sha256'));
+  add("RS256 with an attacker's key", signWith(rsa, { ...header, alg: 'RS256' }, payload, 'sha256'));
+  add('alg PS256 with an RS256 signature', signWith(rsa, { ...header, alg: 'PS256' }, payload, 'sha256'));
   add(
-    'ES256 with a key of our own',
-    signedBy({ key: ec, dsaEncoding: 'ieee-p1363' }, { ...header, alg: 'ES256' }, payload, 'sha256'),
+    "ES256 with an attacker's key",
+    signWith({ key: ec, dsaEncoding: 'ieee-p1363' }, { ...header, alg: 'ES256' }, payload, 'sha256'),
   );
   add(
     'ES256 with a zero signature',
     `${encodeJson({ ...header, alg: 'ES256' })}.${payloadText}.${encode(Buffer.alloc(64))}`,
   );
   for (const alg of ['EdDSA', 'Ed25519', 'Ed448', 'eddsa', 'EDDSA', 'HS256', 'RS256', 'ES256']) {
-    add(`another Ed25519 key, said to be ${alg}`, signedBy(own, { ...header, alg }, payload));
+    add(`another Ed25519 key, with alg ${alg}`, signWith(attackerKey, { ...header, alg }, payload));
   }
 
-  const jwk = createPublicKey(own).export({ format: 'jwk' });
+  const jwk = createPublicKey(attackerKey).export({ format: 'jwk' });
   const kids = [
     randomUUID(),
     '',
@@ -208,9 +208,12 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
     'constructor',
   ];
   for (const kid of kids) {
-    add(`kid ${JSON.stringify(kid)} with a key of our own`, signedBy(own, { ...header, kid }, payload));
     add(
-      `kid ${JSON.stringify(kid)} with the old signature`,
+      `kid ${JSON.stringify(kid)} with an attacker's key`,
+      signWith(attackerKey, { ...header, kid }, payload),
+    );
+    add(
+      `kid ${JSON.stringify(kid)} with the original signature`,
       `${encodeJson({ ...header, kid })}.${payloadText}.${signatureText}`,
     );
   }
@@ -233,9 +236,9 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
     ['iss in the header', { iss: payload['iss'] }],
   ];
   for (const [name, extra] of headerExtras) {
-    add(`${name}, a key of our own`, signedBy(own, { ...header, ...extra }, payload));
+    add(`${name}, an attacker's key`, signWith(attackerKey, { ...header, ...extra }, payload));
     add(
-      `${name}, the old signature`,
+      `${name}, the original signature`,
       `${encodeJson({ ...header, ...extra })}.${payloadText}.${signatureText}`,
     );
   }
@@ -262,7 +265,7 @@ function forge(genuine: string, strangers: string, privateKey: KeyObject, now: n
 
   add('a token of another installation', strangers);
   add(
-    'claims of ours with a signature of another installation',
+    'our claims with the signature of another installation',
     `${headerText}.${payloadText}.${strangers.split('.')[2]}`,
   );
   add('the header of another installation', `${strangers.split('.')[0]}.${payloadText}.${signatureText}`);

@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
         authorization: `Bearer ${authToken}`,
         'user-agent': agent,
       });
-    const refreshed = async (tokens: LoginResponse, agent: string) =>
+    const refreshTokens = async (tokens: LoginResponse, agent: string) =>
       (await refresh(tokens, agent)).json<LoginResponse>();
     const refreshesOf = async ({ authToken }: LoginResponse) =>
       (await testbed.query(`{viewer{session{${refreshFields}}}}`, authToken)).json<{
@@ -47,20 +47,20 @@ for (const kind of databaseKinds) {
       for (const agent of ['first', 'second']) {
         testbed.clock.advanceSeconds(60);
         times.unshift(iso());
-        tokens = await refreshed(tokens, agent);
+        tokens = await refreshTokens(tokens, agent);
       }
       const never = { replays: 0, replayedAt: null, replayAddress: null, replayAgent: null };
       assert.deepEqual(await refreshesOf(tokens), [
         { at: times[0], address: '127.0.0.1', agent: 'second', ...never },
         { at: times[1], address: '127.0.0.1', agent: 'first', ...never },
       ]);
-      for (let count = 0; count < 25; count++) tokens = await refreshed(tokens, 'more');
+      for (let count = 0; count < 25; count++) tokens = await refreshTokens(tokens, 'more');
       assert.equal((await refreshesOf(tokens)).length, 20);
     });
 
     test('contain the number of replays within the tolerance, after which the session continues', async () => {
       const tokens = await testbed.logIn();
-      const next = await refreshed(tokens, 'mine');
+      const next = await refreshTokens(tokens, 'mine');
       for (const [seconds, agent] of [
         [1, 'tab'],
         [58, 'other tab'],
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
     test('include a replay after the tolerance in the journal and the log', async () => {
       const admin = await testbed.logIn();
       const tokens = await testbed.logIn();
-      const next = await refreshed(tokens, 'mine');
+      const next = await refreshTokens(tokens, 'mine');
       const spentAt = iso();
       testbed.clock.advanceSeconds(61);
       assert.equal((await refresh(tokens, 'thief')).status, 401);
@@ -109,10 +109,10 @@ for (const kind of databaseKinds) {
     test('are purged with their refreshes a week after the session expired or ended', async () => {
       await testbed.stop();
       testbed = await Testbed.start(kind);
-      const out = await testbed.logIn();
-      await refreshed(out, 'mine');
-      await testbed.post('/logout', {}, out.authToken);
-      const idle = await testbed.logIn();
+      const loggedOutTokens = await testbed.logIn();
+      await refreshTokens(loggedOutTokens, 'mine');
+      await testbed.post('/logout', {}, loggedOutTokens.authToken);
+      const idleTokens = await testbed.logIn();
       const countSessions = async () => (await countRows(testbed.database.url)).sessions;
       testbed.clock.advanceSeconds(7 * daySeconds);
       await testbed.purge();
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       assert.equal(await countSessions(), 1);
       assert.equal((await countRows(testbed.database.url)).spent_refresh_tokens, 0);
       testbed.clock.advanceSeconds(59 * daySeconds);
-      assert.equal((await testbed.refresh(idle)).status, 401);
+      assert.equal((await testbed.refresh(idleTokens)).status, 401);
       await testbed.purge();
       assert.equal(await countSessions(), 1);
       testbed.clock.advanceSeconds(daySeconds);

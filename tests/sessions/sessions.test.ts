@@ -166,7 +166,7 @@ for (const kind of databaseKinds) {
       withTestbed({ settings: { REFRESH_RETRY_SECONDS: '30' } }, async (testbed) => {
         const old = await testbed.logIn();
         const tokens = (await testbed.refresh(old)).json<LoginResponse>();
-        const everything = JSON.stringify(await dump(testbed.database.url));
+        const everything = JSON.stringify(await readStoredCredentials(testbed.database.url));
         const secrets = [old, tokens].flatMap(({ authToken, refreshToken }) => [authToken, refreshToken]);
         for (const secret of [...secrets, administrator.password]) {
           assert.ok(!everything.includes(secret));
@@ -264,7 +264,8 @@ for (const kind of databaseKinds) {
       withRetry(async (testbed) => {
         await testbed.refresh(await testbed.logIn());
         const countSuccessors = async () =>
-          (await dump(testbed.database.url)).spent.filter((row) => row['successor'] !== null).length;
+          (await readStoredCredentials(testbed.database.url)).spent.filter((row) => row['successor'] !== null)
+            .length;
         assert.equal(await countSuccessors(), 1);
         testbed.clock.advanceSeconds(31);
         await testbed.purge();
@@ -280,14 +281,17 @@ for (const kind of databaseKinds) {
   });
 }
 
-const users = sql<object, Row>`select username, password_hash from users`;
-const sessions = sql<object, Row>`select id, refresh_digest from sessions`;
-const spent = sql<object, Row>`select digest, sealed_successor as successor from spent_refresh_tokens`;
+const selectUsers = sql<object, Row>`select username, password_hash from users`;
+const selectSessions = sql<object, Row>`select id, refresh_digest from sessions`;
+const selectSpentTokens = sql<
+  object,
+  Row
+>`select digest, sealed_successor as successor from spent_refresh_tokens`;
 
 type Row = Record<string, string | Uint8Array | null>;
 
 /** Returns the stored credentials and tokens, with bytes as text and as hexadecimal digits. */
-async function dump(url: string) {
+async function readStoredCredentials(url: string) {
   const readable = (row: Row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, value]) =>
@@ -297,8 +301,8 @@ async function dump(url: string) {
       ),
     );
   return withDatabase(url, async (database) => ({
-    users: (await database.all(users, {})).map(readable),
-    sessions: (await database.all(sessions, {})).map(readable),
-    spent: (await database.all(spent, {})).map(readable),
+    users: (await database.all(selectUsers, {})).map(readable),
+    sessions: (await database.all(selectSessions, {})).map(readable),
+    spent: (await database.all(selectSpentTokens, {})).map(readable),
   }));
 }

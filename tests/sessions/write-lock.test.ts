@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { administrator, Testbed, type TestResponse } from '../support/testbed.ts';
 
-const rotate = sql<{ old: Uint8Array; next: Uint8Array }>`
+const replaceRefreshDigest = sql<{ old: Uint8Array; next: Uint8Array }>`
   update sessions set refresh_digest = ${'next'} where refresh_digest = ${'old'}`;
 
 const statusesOf = async (answers: readonly Promise<TestResponse>[]) =>
@@ -175,7 +175,10 @@ for (const kind of databaseKinds) {
               );
             },
             async (transaction) =>
-              transaction.run(rotate, { old: digestOf(tokens.refreshToken), next: digestOf(next) }),
+              transaction.run(replaceRefreshDigest, {
+                old: digestOf(tokens.refreshToken),
+                next: digestOf(next),
+              }),
           );
           assert.equal((await answer!).status, status);
           assert.equal((await testbed.refresh({ ...tokens, refreshToken: next })).status, 200);
