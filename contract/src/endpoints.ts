@@ -46,14 +46,14 @@ export interface Endpoint {
 const tokenBodyLimitBytes = 16 * 1024;
 const graphBodyLimitBytes = 32 * 1024 * 1024;
 
-const tooLarge = { status: 413, when: 'The body is larger than 16 KiB' };
-const malformed = { status: 400, when: 'The body is malformed, for example a required field is missing' };
+const tooLargeBody = { status: 413, when: 'The body is larger than 16 KiB' };
+const malformedBody = { status: 400, when: 'The body is malformed, for example a required field is missing' };
 const otherMediaType = { status: 400, when: 'The Content-Type is not application/json' };
-const overloaded = {
+const overloadedServer = {
   status: 503,
   when: 'The server is overloaded or cannot use its database; try again after Retry-After seconds',
 };
-const keysNotRead = {
+const unreadableKeys = {
   status: 503,
   when: 'The node cannot read the database, and does not have the signing key of the auth token; try again after Retry-After seconds',
 };
@@ -71,15 +71,15 @@ export const endpoints = {
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: malformed,
+      BAD_INPUT: malformedBody,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_CREDENTIALS: { status: 401, when: 'The user name or the password is wrong' },
-      TOO_LARGE: tooLarge,
+      TOO_LARGE: tooLargeBody,
       TOO_MANY_ATTEMPTS: {
         status: 429,
         when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; wait Retry-After seconds',
       },
-      UNAVAILABLE: overloaded,
+      UNAVAILABLE: overloadedServer,
     },
   },
   refresh: {
@@ -94,15 +94,15 @@ export const endpoints = {
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: malformed,
+      BAD_INPUT: malformedBody,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: { status: 401, when: 'The auth token is missing or invalid' },
       INVALID_REFRESH_TOKEN: {
         status: 401,
         when: 'The refresh token is unknown, spent, revoked or expired, or belongs to a different session than the auth token',
       },
-      TOO_LARGE: tooLarge,
-      UNAVAILABLE: overloaded,
+      TOO_LARGE: tooLargeBody,
+      UNAVAILABLE: overloadedServer,
     },
   },
   logout: {
@@ -131,10 +131,10 @@ export const endpoints = {
       },
       INVALID_AUTH_TOKEN: { status: 401, when: 'The auth token is invalid or expired' },
       TOO_LARGE: {
-        ...tooLarge,
+        ...tooLargeBody,
         when: 'The request has no Authorization header, and the body is larger than 16 KiB',
       },
-      UNAVAILABLE: overloaded,
+      UNAVAILABLE: overloadedServer,
     },
   },
   verify: {
@@ -149,14 +149,14 @@ export const endpoints = {
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: malformed,
+      BAD_INPUT: malformedBody,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: {
         status: 400,
         when: 'The auth token is malformed, was not issued by this service, or has expired',
       },
-      TOO_LARGE: { ...tooLarge, status: 400 },
-      UNAVAILABLE: keysNotRead,
+      TOO_LARGE: { ...tooLargeBody, status: 400 },
+      UNAVAILABLE: unreadableKeys,
     },
   },
   graph: {
@@ -205,7 +205,7 @@ export const endpoints = {
         when: 'The Accept header contains neither a JSON media type nor text/event-stream',
       },
       TOO_LARGE: {
-        ...tooLarge,
+        ...tooLargeBody,
         when: 'The body is larger than 32 MiB (1 MiB if you have no WRITE access to any folder), or it contains more than two million values',
       },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
@@ -255,8 +255,8 @@ export const endpoints = {
       },
       INVALID_CREDENTIALS: { status: 401, when: 'The name and password of the client are missing or wrong' },
       NOT_FOUND: { status: 404, when: '`ESPALIER_INTROSPECTION_CLIENT` is not set' },
-      TOO_LARGE: tooLarge,
-      UNAVAILABLE: keysNotRead,
+      TOO_LARGE: tooLargeBody,
+      UNAVAILABLE: unreadableKeys,
     },
   },
   service: {

@@ -6,8 +6,8 @@
 export type FolderTextField = 'name' | 'title' | 'icon' | 'description' | 'properties';
 
 /** A name or a text that a folder cannot have. */
-export class InvalidFolderText extends Error {
-  override readonly name = 'InvalidFolderText';
+export class InvalidFolderTextError extends Error {
+  override readonly name = 'InvalidFolderTextError';
   readonly field: FolderTextField;
 
   constructor(field: FolderTextField, message: string) {
@@ -57,7 +57,7 @@ export function checkFolderTexts({
 function toLine(input: string | null, field: FolderTextField): string | null {
   const text = toText(input, field, maxLineLength);
   if (text && /\p{Cc}/u.test(text)) {
-    throw new InvalidFolderText(field, `The ${field} of a folder must not contain control characters.`);
+    throw new InvalidFolderTextError(field, `The ${field} of a folder must not contain control characters.`);
   }
   return text;
 }
@@ -65,7 +65,7 @@ function toLine(input: string | null, field: FolderTextField): string | null {
 function toDescription(input: string | null): string | null {
   const text = toText(input, 'description', maxDescriptionLength);
   if (text && /[^\P{Cc}\n\r\t]/u.test(text)) {
-    throw new InvalidFolderText(
+    throw new InvalidFolderTextError(
       'description',
       'A description must not contain control characters other than line ends and tabs.',
     );
@@ -75,41 +75,45 @@ function toDescription(input: string | null): string | null {
 
 function toText(input: string | null, field: FolderTextField, maxLength: number): string | null {
   if (input === null || input === '') return null;
-  const tooLong = () =>
-    new InvalidFolderText(field, `The ${field} of a folder has at most ${maxLength} characters.`);
-  if (input.length > 8 * maxLength) throw tooLong();
+  const createTooLongError = () =>
+    new InvalidFolderTextError(field, `The ${field} of a folder has at most ${maxLength} characters.`);
+  if (input.length > 8 * maxLength) throw createTooLongError();
   const text = input.normalize('NFC');
   if (!text.isWellFormed())
-    throw new InvalidFolderText(field, `The ${field} of a folder must be well-formed Unicode.`);
-  if (text.length > maxLength && [...text].length > maxLength) throw tooLong();
+    throw new InvalidFolderTextError(field, `The ${field} of a folder must be well-formed Unicode.`);
+  if (text.length > maxLength && [...text].length > maxLength) throw createTooLongError();
   return text;
 }
 
 function toProperties(input: unknown): string | null {
   if (input === null) return null;
   if (typeof input !== 'object' || Array.isArray(input)) {
-    throw new InvalidFolderText('properties', '`properties` must be a JSON object.');
+    throw new InvalidFolderTextError('properties', '`properties` must be a JSON object.');
   }
   checkValue(input, maxPropertyDepth, { bytes: maxFolderPropertyBytes });
   const text = JSON.stringify(input);
   // A UTF-16 unit takes at most three bytes.
-  if (3 * text.length > maxFolderPropertyBytes && countBytes(text) > maxFolderPropertyBytes) throw tooLarge();
+  if (3 * text.length > maxFolderPropertyBytes && countBytes(text) > maxFolderPropertyBytes)
+    throw createTooLargeError();
   return text === '{}' ? null : text;
 }
 
 /** Stops early for large values: every value and every key takes at least one byte. */
 function checkValue(value: unknown, levels: number, left: { bytes: number }): void {
   left.bytes -= typeof value === 'string' ? value.length + 2 : 1;
-  if (left.bytes < 0) throw tooLarge();
+  if (left.bytes < 0) throw createTooLargeError();
   if (typeof value === 'string' && !value.isWellFormed()) {
-    throw new InvalidFolderText('properties', '`properties` must be well-formed Unicode.');
+    throw new InvalidFolderTextError('properties', '`properties` must be well-formed Unicode.');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new InvalidFolderText('properties', '`properties` must not contain a number that is too large.');
+    throw new InvalidFolderTextError(
+      'properties',
+      '`properties` must not contain a number that is too large.',
+    );
   }
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) {
-    throw new InvalidFolderText(
+    throw new InvalidFolderTextError(
       'properties',
       `\`properties\` must not be nested deeper than ${maxPropertyDepth} levels.`,
     );
@@ -129,8 +133,8 @@ function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-function tooLarge(): InvalidFolderText {
-  return new InvalidFolderText(
+function createTooLargeError(): InvalidFolderTextError {
+  return new InvalidFolderTextError(
     'properties',
     `\`properties\` take at most ${maxFolderPropertyBytes} bytes as JSON.`,
   );
@@ -139,16 +143,20 @@ function tooLarge(): InvalidFolderText {
 /** Returns the name in NFC, so that names with the same letters are equal. */
 export function checkFolderName(input: string): string {
   // Rejects very long input before any work. NFC never shortens a text to less than a quarter of its length.
-  if (input.length > 8 * maxFolderNameLength) throw tooLong();
+  if (input.length > 8 * maxFolderNameLength) throw createTooLongError();
   const name = input.normalize('NFC');
-  if (!name.isWellFormed()) throw new InvalidFolderText('name', 'A folder name must be well-formed Unicode.');
-  if (name === '') throw new InvalidFolderText('name', 'A folder name must not be empty.');
-  if (name.length > maxFolderNameLength && [...name].length > maxFolderNameLength) throw tooLong();
+  if (!name.isWellFormed())
+    throw new InvalidFolderTextError('name', 'A folder name must be well-formed Unicode.');
+  if (name === '') throw new InvalidFolderTextError('name', 'A folder name must not be empty.');
+  if (name.length > maxFolderNameLength && [...name].length > maxFolderNameLength) throw createTooLongError();
   if (/[/\p{Cc}]/u.test(name))
-    throw new InvalidFolderText('name', 'A folder name must not contain a slash or a control character.');
+    throw new InvalidFolderTextError(
+      'name',
+      'A folder name must not contain a slash or a control character.',
+    );
   return name;
 }
 
-function tooLong(): InvalidFolderText {
-  return new InvalidFolderText('name', `A folder name has at most ${maxFolderNameLength} characters.`);
+function createTooLongError(): InvalidFolderTextError {
+  return new InvalidFolderTextError('name', `A folder name has at most ${maxFolderNameLength} characters.`);
 }

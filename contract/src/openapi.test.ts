@@ -40,9 +40,9 @@ test('contains the URL and version of the server', () => {
 });
 
 test('has exactly the paths and methods of the endpoint table', () => {
-  const documented = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods).sort()]);
+  const documentedPaths = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods).sort()]);
   const expected = table.map(([, { path, methods }]) => [path, methods.map((m) => m.toLowerCase()).sort()]);
-  assert.deepEqual(documented, expected);
+  assert.deepEqual(documentedPaths, expected);
 });
 
 for (const { name, method, endpoint, operation } of operations) {

@@ -45,11 +45,11 @@ describe('backups under load on SQLite', () => {
     runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url } });
   /** Makes a backup under load. Returns the changes acknowledged before it began, and the tokens of a session. */
   const backUpUnderLoad = async (make: () => Promise<void>) => {
-    const acknowledged = await writers.reach(20);
+    const cursors = await writers.waitForChanges(20);
     const tokens = await tree.server.logIn();
     await make();
-    await writers.reach(20);
-    return { acknowledged, tokens };
+    await writers.waitForChanges(20);
+    return { acknowledged: cursors, tokens };
   };
   /** Restores a backup into a new folder. Returns the number of its last journal entry. */
   const restore = async (backup: string, database: { url: string }): Promise<number> => {
@@ -60,35 +60,37 @@ describe('backups under load on SQLite', () => {
 
   test('contain one consistent state, including every change acknowledged before they began', async () => {
     await writers.begin(4);
-    const command = join(folder, 'by-command.db');
-    const byCommand = await backUpUnderLoad(async () => {
-      const { code, errors } = await espalier(tree.server.database, 'backup', command);
+    const commandBackup = join(folder, 'by-command.db');
+    const commandRun = await backUpUnderLoad(async () => {
+      const { code, errors } = await espalier(tree.server.database, 'backup', commandBackup);
       assert.equal(code, 0, errors);
     });
-    const bySchedule = await backUpUnderLoad(() => tree.server.purge());
-    const [scheduled, ...more] = readdirSync(join(folder, 'backups'));
-    assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
+    const scheduledRun = await backUpUnderLoad(() => tree.server.purge());
+    const [scheduledName, ...more] = readdirSync(join(folder, 'backups'));
+    assert.match(scheduledName!, /^espalier-2026-03-01T12-00-00Z\.db$/);
     assert.deepEqual(more, []);
-    const inUse = await espalier(tree.server.database, 'restore', command, '--replace');
+    const restoreInUse = await espalier(tree.server.database, 'restore', commandBackup, '--replace');
     assert.match(
-      inUse.errors,
+      restoreInUse.errors,
       /^espalier: A server or another program uses .*\. Stop every server that uses this file/,
     );
-    assert.equal(inUse.code, 1);
+    assert.equal(restoreInUse.code, 1);
     await writers.end();
 
     const journal = await readJournal(storedAt(tree.server.database.url));
     for (const [name, backup, { acknowledged, tokens }] of [
-      ['command', command, byCommand],
-      ['schedule', join(folder, 'backups', scheduled!), bySchedule],
+      ['command', commandBackup, commandRun],
+      ['schedule', join(folder, 'backups', scheduledName!), scheduledRun],
     ] as const) {
       const database = databaseIn(`restored from ${name}`);
       const head = await restore(backup, database);
       const entries = journal.slice(0, head);
       assert.deepEqual(await readJournal(storedAt(database.url)), entries, `the journal by ${name}`);
       assert.ok(head < journal.length, 'The writers made changes after the backup.');
-      const missing = acknowledged.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
-      assert.deepEqual(missing, [], `acknowledged before and missing by ${name}`);
+      const missingCursors = acknowledged.filter(
+        (cursor) => !entries.some((entry) => entry.cursor === cursor),
+      );
+      assert.deepEqual(missingCursors, [], `acknowledged before and missing by ${name}`);
       await compare(database.url, entries);
       await assertUsable(database, tokens);
     }
@@ -100,13 +102,13 @@ describe('backups under load on SQLite', () => {
   });
 
   const assertUsable = async (database: ReturnType<typeof databaseIn>, tokens: LoginResponse) => {
-    const again = await TreeTestbed.start(sqlite, { database, clock: tree.server.clock });
+    const restoredTree = await TreeTestbed.start(sqlite, { database, clock: tree.server.clock });
     try {
-      await again.create('after the restore');
-      assert.equal((await again.paths()).includes('after the restore'), true);
-      assert.equal((await again.server.refresh(tokens)).status, 200);
+      await restoredTree.create('after the restore');
+      assert.equal((await restoredTree.paths()).includes('after the restore'), true);
+      assert.equal((await restoredTree.server.refresh(tokens)).status, 200);
     } finally {
-      await again.stop();
+      await restoredTree.stop();
     }
   };
 });

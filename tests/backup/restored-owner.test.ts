@@ -26,8 +26,8 @@ describe('a restored database', () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-owner-'));
     backup = join(folder, 'backup.db');
     const testbed = await Testbed.start(sqlite);
-    const from = testbed.database.url.slice('sqlite:'.length);
-    await makeBackup({ from, to: backup, isReplacing: false });
+    const source = testbed.database.url.slice('sqlite:'.length);
+    await makeBackup({ from: source, to: backup, isReplacing: false });
     await testbed.stop();
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -43,13 +43,13 @@ describe('a restored database', () => {
   };
 
   test('belongs to the owner of its folder, like the folders created for it', async () => {
-    const home = makeFolder('new');
-    const to = join(home, 'deep', 'er', 'espalier.db');
-    const { newOwner } = await restoreBackup({ backup, to, isReplacing: false, now });
+    const newFolder = makeFolder('new');
+    const destination = join(newFolder, 'deep', 'er', 'espalier.db');
+    const { newOwner } = await restoreBackup({ backup, to: destination, isReplacing: false, now });
     assert.deepEqual(newOwner, isRoot ? { uid, gid } : null);
-    assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
-    for (const made of ['deep', 'deep/er']) {
-      assert.deepEqual(ownerOf(join(home, made)), { user: uid, group: gid, mode: 0o700 });
+    assert.deepEqual(ownerOf(destination), { user: uid, group: gid, mode: 0o600 });
+    for (const path of ['deep', 'deep/er']) {
+      assert.deepEqual(ownerOf(join(newFolder, path)), { user: uid, group: gid, mode: 0o700 });
     }
   });
 

@@ -52,9 +52,9 @@ describe('the scheduled backups of a server on SQLite', () => {
 
   const backups = () => join(folder, 'backups');
   const listBackups = () => readdirSync(backups()).sort();
-  const logged = (level: number) =>
+  const readLogLines = (level: number) =>
     tree.server.logLines.map((line) => JSON.parse(line) as LogLine).filter((line) => line.level === level);
-  const health = async () => {
+  const readHealth = async () => {
     const { server } = await tree.query<{ server: { health: { name: string }[] } }>(
       '{server{health{name isOk detail}}}',
     );
@@ -62,7 +62,7 @@ describe('the scheduled backups of a server on SQLite', () => {
   };
 
   test('are readable by their owner only, logged, and visible to administrators', async () => {
-    assert.deepEqual(await health(), {
+    assert.deepEqual(await readHealth(), {
       name: 'backup',
       isOk: true,
       detail: 'The first backup starts soon.',
@@ -73,9 +73,9 @@ describe('the scheduled backups of a server on SQLite', () => {
     const { mode, size } = statSync(file);
     assert.equal(mode & 0o777, 0o600);
     assert.equal(statSync(backups()).mode & 0o777, 0o700);
-    const { bytes, durationMs, ...line } = logged(info).find(({ msg }) => msg.includes('backup'))!;
+    const { bytes, durationMs, ...line } = readLogLines(info).find(({ msg }) => msg.includes('backup'))!;
     assert.deepEqual([line.file, bytes, durationMs], [file, size, 0]);
-    assert.deepEqual(await health(), {
+    assert.deepEqual(await readHealth(), {
       name: 'backup',
       isOk: true,
       detail: 'The last backup is from 2026-03-01T12:00:00.000Z.',
@@ -88,10 +88,10 @@ describe('the scheduled backups of a server on SQLite', () => {
     tree.authToken = authToken;
     await withWriteLimit(200_000, () => tree.server.purge());
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
-    const logLine = logged(warning).find(({ msg }) => msg.startsWith('The scheduled backup failed'))!;
+    const logLine = readLogLines(warning).find(({ msg }) => msg.startsWith('The scheduled backup failed'))!;
     assert.match(logLine.why!, /^Cannot write the backup to .*(full|disk I\/O error)\.$/);
     assert.match(
-      JSON.stringify(await health()),
+      JSON.stringify(await readHealth()),
       /"isOk":false,.*The last backup is from 2026-03-01T12:00:00/,
     );
     tree.server.clock.advanceSeconds(15 * 60);
@@ -100,8 +100,8 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('are abandoned without leftovers when the server process has ended', async () => {
-    const from = tree.server.database.url.slice('sqlite:'.length);
-    const args = ['--conditions=espalier-source', program, from, join(folder, 'given-up.db')];
+    const source = tree.server.database.url.slice('sqlite:'.length);
+    const args = ['--conditions=espalier-source', program, source, join(folder, 'given-up.db')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     child.disconnect();
     const [code] = (await once(child, 'exit')) as [number];
@@ -130,11 +130,11 @@ describe('the scheduled backups of a server on SQLite', () => {
 
   test('are abandoned without partial files when the server stops', async () => {
     const other = await Testbed.start(sqlite, { settings: { BACKUP_FOLDER: join(folder, 'other') } });
-    const making = other.purge();
+    const backupRun = other.purge();
     const listFiles = () => readdirSync(join(folder, 'other'));
     await eventually(() => listFiles().length > 0, 'a backup was begun');
     await other.stop();
-    await making;
+    await backupRun;
     assert.deepEqual(
       listFiles().filter((name) => !name.endsWith('.db')),
       [],
@@ -151,16 +151,16 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('fail for a second installation that starts with the same empty folder', async () => {
-    const shared = join(folder, 'shared');
+    const sharedFolder = join(folder, 'shared');
     const start = (name: string) =>
       Testbed.start(sqlite, {
         database: { url: `sqlite:${join(folder, name)}`, remove: () => Promise.resolve() },
-        settings: { BACKUP_FOLDER: shared },
+        settings: { BACKUP_FOLDER: sharedFolder },
       });
     const [one, other] = [await start('one.db'), await start('other.db')];
     await one.purge();
     await other.purge();
-    assert.equal(readdirSync(shared).length, 1);
+    assert.equal(readdirSync(sharedFolder).length, 1);
     assert.ok(other.logLines.some((line) => /The scheduled backup failed/.test(line)));
     const backupOf = async (testbed: Testbed) =>
       (await testbed.send('GET', '/readyz?verbose')).json<{ checks: { backup: string } }>().checks.backup;

@@ -14,10 +14,10 @@ interface MutationResult {
 export class Writers {
   readonly #tree: TreeTestbed;
   /** Cursors in the order of the responses. */
-  readonly #acknowledged: string[] = [];
-  #waiting: { readonly count: number; readonly notify: () => void } | undefined;
+  readonly #acknowledgedCursors: string[] = [];
+  #waiter: { readonly count: number; readonly notify: () => void } | undefined;
   #isOver = false;
-  #running: Promise<void>[] = [];
+  #runs: Promise<void>[] = [];
 
   constructor(tree: TreeTestbed) {
     this.#tree = tree;
@@ -25,47 +25,47 @@ export class Writers {
 
   async begin(count: number): Promise<void> {
     const person = await this.#tree.person({});
-    this.#running = Array.from({ length: count }, (_, index) => this.#write(index, person.id));
-    await this.reach(1);
+    this.#runs = Array.from({ length: count }, (_, index) => this.#write(index, person.id));
+    await this.waitForChanges(1);
   }
 
   /** Waits for `more` further changes. Returns the cursors of all acknowledged changes. */
-  async reach(more: number): Promise<readonly string[]> {
-    const count = this.#acknowledged.length + more;
+  async waitForChanges(additionalCount: number): Promise<readonly string[]> {
+    const count = this.#acknowledgedCursors.length + additionalCount;
     await Promise.race([
-      new Promise<void>((notify) => (this.#waiting = { count, notify })),
+      new Promise<void>((notify) => (this.#waiter = { count, notify })),
       // A failed writer ends the wait.
-      Promise.all(this.#running),
+      Promise.all(this.#runs),
     ]);
-    return [...this.#acknowledged];
+    return [...this.#acknowledgedCursors];
   }
 
   async end(): Promise<void> {
     this.#isOver = true;
-    await Promise.all(this.#running);
+    await Promise.all(this.#runs);
   }
 
   async #write(index: number, userId: string): Promise<void> {
-    const own = await this.#create(`Writer ${index}`);
+    const ownFolderId = await this.#create(`Writer ${index}`);
     for (let round = 0; !this.#isOver; round++) {
-      const parentId = await this.#create(`Round ${round}`, own);
+      const parentId = await this.#create(`Round ${round}`, ownFolderId);
       const id = await this.#create('inside', parentId);
-      await this.#do('updateFolder', { id, name: `renamed ${round}`, title: `Größe ${round}` });
-      await this.#do('moveFolder', { id, parentId: own });
-      await this.#do('grantAccess', { folderId: id, userId, level: round % 2 === 0 ? 'READ' : 'WRITE' });
-      await this.#do('deleteFolder', { id: parentId, recursive: true });
-      if (round % 2 === 0) await this.#do('restoreFolder', { id: parentId });
+      await this.#mutate('updateFolder', { id, name: `renamed ${round}`, title: `Größe ${round}` });
+      await this.#mutate('moveFolder', { id, parentId: ownFolderId });
+      await this.#mutate('grantAccess', { folderId: id, userId, level: round % 2 === 0 ? 'READ' : 'WRITE' });
+      await this.#mutate('deleteFolder', { id: parentId, recursive: true });
+      if (round % 2 === 0) await this.#mutate('restoreFolder', { id: parentId });
     }
   }
 
   async #create(name: string, parentId?: string): Promise<string> {
-    return (await this.#do('createFolder', { name, parentId }, 'cursor folder{id}')).folder!.id;
+    return (await this.#mutate('createFolder', { name, parentId }, 'cursor folder{id}')).folder!.id;
   }
 
-  async #do(name: string, input: Variables, selection = 'cursor'): Promise<MutationResult> {
-    const done = await this.#tree.mutate<MutationResult>(name, input, selection);
-    this.#acknowledged.push(done.cursor);
-    if (this.#waiting && this.#acknowledged.length >= this.#waiting.count) this.#waiting.notify();
-    return done;
+  async #mutate(name: string, input: Variables, selection = 'cursor'): Promise<MutationResult> {
+    const result = await this.#tree.mutate<MutationResult>(name, input, selection);
+    this.#acknowledgedCursors.push(result.cursor);
+    if (this.#waiter && this.#acknowledgedCursors.length >= this.#waiter.count) this.#waiter.notify();
+    return result;
   }
 }

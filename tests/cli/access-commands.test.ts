@@ -74,10 +74,10 @@ describe(`access commands on ${sqlite.name}`, () => {
 
   test('list everyone who has access, with the grant that decides', async () => {
     await testbed.runOk('grant', 'set', '/Places/Floor 2', 'read', '--group', 'gardeners');
-    const listed = await testbed.runOk('grant', 'who', '/Places/Floor 2');
-    assert.match(listed, /^User +Level +Because of\n/);
-    assert.match(listed, /^admin +MANAGE +administrator$/m);
-    assert.match(listed, /^Anna +READ +READ to group Gardeners on \/Places\/Floor 2$/m);
+    const listing = await testbed.runOk('grant', 'who', '/Places/Floor 2');
+    assert.match(listing, /^User +Level +Because of\n/);
+    assert.match(listing, /^admin +MANAGE +administrator$/m);
+    assert.match(listing, /^Anna +READ +READ to group Gardeners on \/Places\/Floor 2$/m);
     type Access = { user: { username: string }; level: string; grant: object | null };
     const users = await testbed.json<Access[]>('grant', 'who', '/Places/Floor 2');
     assert.ok(users.some(({ user, grant }) => user.username === 'admin' && grant === null));
@@ -96,12 +96,12 @@ Why:    A grant to the group "Gardeners", which includes Anna, on "Places", the 
 Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
 `,
     );
-    const none = await testbed.json<{ level: string; isPassage: boolean; grant: null }>(
+    const explanation = await testbed.json<{ level: string; isPassage: boolean; grant: null }>(
       'explain',
       'Anna',
       '/',
     );
-    assert.deepEqual([none.level, none.isPassage, none.grant], ['NONE', true, null]);
+    assert.deepEqual([explanation.level, explanation.isPassage, explanation.grant], ['NONE', true, null]);
     assert.match(await testbed.runOk('explain', 'ANNA', '/Places', '--profile', 'anna'), /^User: +Anna\n/);
   });
 

@@ -74,7 +74,7 @@ describe('espalier backup and restore', () => {
     assert.equal(result.output, '');
     assert.equal(result.code, 1);
   };
-  const names = async () =>
+  const readNames = async () =>
     (await graph.query<Names>(namesQuery)).folder.folders.items.map(({ name }) => name).sort();
 
   test('back up one consistent state of a busy server and restore exactly that', async () => {
@@ -82,28 +82,28 @@ describe('espalier backup and restore', () => {
       database.url,
       Array.from({ length: 4_000 }, (_, index) => `Old ${index}`),
     );
-    const written: string[] = [];
+    const names: string[] = [];
     let isOver = false;
-    const writing = (async () => {
+    const writes = (async () => {
       while (!isOver) {
-        const name = `New ${String(written.length).padStart(5, '0')}`;
+        const name = `New ${String(names.length).padStart(5, '0')}`;
         await graph.mutate('createFolder', { name });
-        written.push(name);
+        names.push(name);
       }
     })();
-    while (written.length === 0) await new Promise(setImmediate);
-    const acknowledged = written.length;
-    const made = await runAsJson(['backup', inFolder('one.db')]);
+    while (names.length === 0) await new Promise(setImmediate);
+    const acknowledgedCount = names.length;
+    const backup = await runAsJson(['backup', inFolder('one.db')]);
     isOver = true;
-    await writing;
+    await writes;
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'one.db']);
     assert.equal(statSync(inFolder('one.db')).mode & 0o777, 0o600);
-    assert.equal(made['bytes'], statSync(inFolder('one.db')).size);
+    assert.equal(backup['bytes'], statSync(inFolder('one.db')).size);
     await assertRefused(
       ['restore', inFolder('one.db'), '--replace'],
       /A server or another program uses .*\. Stop every server that uses this file/,
     );
-    assert.equal((await names()).length, 4_000 + written.length);
+    assert.equal((await readNames()).length, 4_000 + names.length);
 
     await stop();
     const restored = await runAsJson(['restore', inFolder('one.db'), '--replace']);
@@ -111,17 +111,17 @@ describe('espalier backup and restore', () => {
       ...['file', 'before', 'givenTo', 'mayBeInUse', 'isOfOlderProgram', 'schema', 'folders', 'users'],
       ...['areKeysSealed', 'journalNumber', 'lastChangeAt'],
     ]);
-    assert.equal(restored['folders'], made['folders']);
-    assert.equal(restored['journalNumber'], made['journalNumber']);
+    assert.equal(restored['folders'], backup['folders']);
+    assert.equal(restored['journalNumber'], backup['journalNumber']);
     assert.equal(restored['mayBeInUse'], false);
     await start();
-    const restoredNames = (await names()).filter((name) => name.startsWith('New'));
+    const restoredNames = (await readNames()).filter((name) => name.startsWith('New'));
     assert.ok(
-      restoredNames.length >= acknowledged,
+      restoredNames.length >= acknowledgedCount,
       'The backup contains every change acknowledged before it began.',
     );
-    assert.deepEqual(restoredNames, written.slice(0, restoredNames.length));
-    assert.equal(made['folders'], 1 + 4_000 + restoredNames.length);
+    assert.deepEqual(restoredNames, names.slice(0, restoredNames.length));
+    assert.equal(backup['folders'], 1 + 4_000 + restoredNames.length);
     const earlierFiles = readdirSync(inFolder('data')).filter((name) => name.includes('.before-restore-'));
     assert.equal(join(folder, 'data', earlierFiles[0]!), restored['before']);
     assert.equal(readdirSync(inFolder('data')).filter((name) => /held|unfinished/.test(name)).length, 0);
@@ -139,50 +139,51 @@ describe('espalier backup and restore', () => {
       await runWithProgress(['backup', inFolder('one.db')], database.url),
       /one\.db contains 1 folder, 1 user, .*: \d+ kB in/,
     );
-    const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
+    const otherUrl = `sqlite:${inFolder('elsewhere.db')}`;
     assert.match(
-      await runWithProgress(['restore', inFolder('one.db')], elsewhere),
+      await runWithProgress(['restore', inFolder('one.db')], otherUrl),
       /elsewhere\.db is restored/,
     );
   });
 
   test('restore the sessions at the time of the backup, reject later ones, and send RESYNC for cursors of lost changes', async () => {
-    const early = await testbed!.logIn();
+    const earlyTokens = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'before' });
     const { cursor: validCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await runAsJson(['backup', inFolder('one.db')]);
-    await testbed!.post('/logout', {}, early.authToken);
-    const late = await testbed!.logIn();
+    await testbed!.post('/logout', {}, earlyTokens.authToken);
+    const lateTokens = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'lost' });
     const { cursor: lostCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await stop();
     await runAsJson(['restore', inFolder('one.db'), '--replace']);
     await start();
-    assert.equal((await testbed!.refresh(early)).status, 200);
-    assert.equal((await testbed!.refresh(late)).status, 401);
+    assert.equal((await testbed!.refresh(earlyTokens)).status, 200);
+    assert.equal((await testbed!.refresh(lateTokens)).status, 401);
     // Make more changes than were lost, so that a new change has the journal number of the lost change.
     for (const name of ['a', 'b', 'c']) await graph.mutate('createFolder', { name });
     const changes = 'query($after: String){changes(after: $after){items{kind folder{name}}}}';
-    const since = async (after: string) => (await testbed!.query(changes, graph.authToken, { after })).text;
-    assert.match(await since(validCursor), /"a".*"b".*"c"/);
-    assert.doesNotMatch(await since(validCursor), /RESYNC/);
-    assert.match(await since(lostCursor), /RESYNC/);
+    const readChangesSince = async (after: string) =>
+      (await testbed!.query(changes, graph.authToken, { after })).text;
+    assert.match(await readChangesSince(validCursor), /"a".*"b".*"c"/);
+    assert.doesNotMatch(await readChangesSince(validCursor), /RESYNC/);
+    assert.match(await readChangesSince(lostCursor), /RESYNC/);
   });
 
   test('report whether the keys in the backup are sealed', async () => {
-    const plain = await run(['backup', inFolder('plain.db')]);
+    const plainBackup = await run(['backup', inFolder('plain.db')]);
     assert.match(
-      plain.output,
+      plainBackup.output,
       /\nProtect the file like a password: it contains the keys that sign tokens\.\n$/,
     );
     await stop();
     const url = `sqlite:${inFolder('sealed.db')}`;
     const settings = { MASTER_KEY: randomBytes(32).toString('base64') };
-    const other = { url, remove: () => Promise.resolve() };
-    testbed = await Testbed.start(sqlite, { database: other, settings });
-    const sealed = await run(['backup', inFolder('two.db'), '--database-url', url]);
+    const sealedDatabase = { url, remove: () => Promise.resolve() };
+    testbed = await Testbed.start(sqlite, { database: sealedDatabase, settings });
+    const sealedBackup = await run(['backup', inFolder('two.db'), '--database-url', url]);
     assert.match(
-      sealed.output,
+      sealedBackup.output,
       /the keys that sign tokens, sealed with the master key, which it does not contain\.\n$/,
     );
   });
@@ -233,7 +234,7 @@ describe('espalier backup and restore', () => {
     await runAsJson(['backup', inFolder('one.db')]);
     await stop();
     const before = readFileSync(join(folder, 'data', 'espalier.db'));
-    const changed = async (name: string, text: string) => {
+    const createChangedBackup = async (name: string, text: string) => {
       copyFileSync(inFolder('one.db'), inFolder(name));
       await withExistingDatabase(`sqlite:${inFolder(name)}`, (opened) =>
         opened.transaction((transaction) => transaction.define(text)),
@@ -241,8 +242,11 @@ describe('espalier backup and restore', () => {
       return inFolder(name);
     };
     const insert = `insert into espalier_migrations (number, name, applied_at) values`;
-    const newer = await changed('newer.db', `${insert} (${migrations.length + 1}, 'later', 0)`);
-    const unfinished = await changed(
+    const newerBackup = await createChangedBackup(
+      'newer.db',
+      `${insert} (${migrations.length + 1}, 'later', 0)`,
+    );
+    const unfinishedBackup = await createChangedBackup(
       'unfinished.db',
       `insert into settings (name, value) values ('copying', 'x')`,
     );
@@ -252,8 +256,8 @@ describe('espalier backup and restore', () => {
     copyFileSync(inFolder('one.db'), inFolder('live.db'));
     writeFileSync(inFolder('live.db-wal'), 'something');
     for (const [file, expected] of [
-      [newer, /schema of a newer Espalier/],
-      [unfinished, /an unfinished copy/],
+      [newerBackup, /schema of a newer Espalier/],
+      [unfinishedBackup, /an unfinished copy/],
       [inFolder('cut.db'), /It is damaged: .* Nothing was changed/],
       [inFolder('text.db'), /It is not a database\. Nothing was changed/],
       [inFolder('empty.db'), /It is empty/],
@@ -284,7 +288,7 @@ describe('espalier backup and restore', () => {
     assert.equal(existsSync(`${file}-wal`), false);
     assert.equal(readFileSync(`${restored['before'] as string}-wal`, 'utf8'), 'of before');
     await start();
-    assert.deepEqual(await names(), ['kept']);
+    assert.deepEqual(await readNames(), ['kept']);
     await stop();
 
     database = { ...database, url: `sqlite:${join(folder, 'new', 'deep', 'espalier.db')}` };
@@ -297,7 +301,7 @@ describe('espalier backup and restore', () => {
     assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, 'new', 'deep', 'espalier.db')).mode & 0o777, 0o600);
     await start();
-    assert.deepEqual(await names(), ['kept']);
+    assert.deepEqual(await readNames(), ['kept']);
   });
 });
 

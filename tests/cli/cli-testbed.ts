@@ -80,7 +80,7 @@ export class RunningCommand {
   readonly #ended: Promise<number>;
   #output = '';
   #errors = '';
-  #waiting: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   constructor(args: readonly string[], environment: Record<string, string>) {
     this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
@@ -91,9 +91,9 @@ export class RunningCommand {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const collect = (take: (text: string) => void) => (chunk: Buffer) => {
-      take(String(chunk));
-      for (const wake of this.#waiting.splice(0)) wake();
+    const collect = (append: (text: string) => void) => (chunk: Buffer) => {
+      append(String(chunk));
+      for (const notify of this.#waiters.splice(0)) notify();
     };
     this.#process.stdout!.on(
       'data',
@@ -105,7 +105,7 @@ export class RunningCommand {
     );
     this.#ended = once(this.#process, 'close').then(([code, signal]) => {
       recordLog(this.#output + this.#errors);
-      for (const wake of this.#waiting.splice(0)) wake();
+      for (const wake of this.#waiters.splice(0)) wake();
       return (code as number | null) ?? (signal === null ? -1 : 1_000);
     });
   }
@@ -118,7 +118,7 @@ export class RunningCommand {
       if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
         throw new Error(`The command ended without ${String(pattern)} in its output: ${text}`);
       }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }
 
@@ -131,7 +131,7 @@ export class RunningCommand {
     this.#process.stdout!.destroy();
   }
 
-  async ended(): Promise<CommandResult> {
+  async waitUntilEnded(): Promise<CommandResult> {
     const code = await this.#ended;
     return { code, output: this.#output, errors: this.#errors };
   }

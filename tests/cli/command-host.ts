@@ -6,7 +6,7 @@
 import { main } from '../../server/src/cli/espalier.ts';
 
 const startFolder = process.cwd();
-const printed = { output: '', errors: '' };
+const commandOutput = { output: '', errors: '' };
 
 capture(process.stdout, 'output');
 capture(process.stderr, 'errors');
@@ -23,25 +23,25 @@ process.on('message', ({ args, environment, folder }: Command) => {
   void main(args).then(
     () => sendResult(Number(process.exitCode ?? 0)),
     (error: unknown) => {
-      printed.errors += String((error as Error).stack);
+      commandOutput.errors += String((error as Error).stack);
       sendResult(-1);
     },
   );
 });
 
 function sendResult(code: number): void {
-  process.send!({ code, ...printed });
-  Object.assign(printed, { output: '', errors: '' });
+  process.send!({ code, ...commandOutput });
+  Object.assign(commandOutput, { output: '', errors: '' });
   process.exitCode = 0;
 }
 
-function capture(stream: NodeJS.WriteStream, name: keyof typeof printed): void {
+function capture(stream: NodeJS.WriteStream, name: keyof typeof commandOutput): void {
   // Every command adds an error listener, so the default limit would cause a warning.
   stream.setMaxListeners(0);
   stream.write = (text: string | Uint8Array, ...more: unknown[]) => {
-    printed[name] += String(text);
-    const done = more.find((each) => typeof each === 'function');
-    if (done) process.nextTick(done);
+    commandOutput[name] += String(text);
+    const callback = more.find((each) => typeof each === 'function');
+    if (callback) process.nextTick(callback);
     return true;
   };
 }

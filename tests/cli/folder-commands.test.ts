@@ -21,7 +21,7 @@ describe('the folder commands', () => {
   before(async () => (testbed = await CliTestbed.start(sqlite)));
   after(() => testbed.stop());
 
-  const paths = async (under: string) => testbed.tree.paths(await testbed.tree.idOf(under));
+  const readPaths = async (under: string) => testbed.tree.paths(await testbed.tree.idOf(under));
   /** Runs a command that must fail with this exit code and one error line, and change nothing. */
   const assertRefused = async (code: number, message: RegExp, ...args: string[]) => {
     const before = await testbed.tree.snapshot();
@@ -81,10 +81,10 @@ describe('the folder commands', () => {
 
   test('mkdir creates a folder with its title and properties, and with -p also its missing ancestors, all or nothing', async () => {
     await testbed.tree.create('mkdir');
-    const made = await testbed.output(
+    const output = await testbed.output(
       ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
     );
-    assert.equal(made, 'Created /mkdir/a.\n');
+    assert.equal(output, 'Created /mkdir/a.\n');
     const { title, properties } = await testbed.json<FolderJson>('folder', 'show', '/mkdir/a');
     assert.deepEqual({ title, properties }, { title: 'The a', properties: { n: 2, who: 'me' } });
     assert.equal(
@@ -129,7 +129,7 @@ describe('the folder commands', () => {
       [['/mv/from/z', '/mv/from/'], '/mv/from/z is already there.\n'],
     ];
     for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
-    assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
+    assert.deepEqual(await readPaths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
     assert.equal(await testbed.output('folder', 'move', '/mv/to', '/mv/new'), 'Moved /mv/to to /mv/new.\n');
     await assertRefused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
     await assertRefused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
@@ -139,7 +139,7 @@ describe('the folder commands', () => {
   test('mv moves and renames a folder in one change, as its dry run shows', async () => {
     await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x', 'both/d/y', 'both/e/y']);
     await testbed.output('folder', 'mv', '/both/a/x', '/both/b/y');
-    assert.deepEqual((await paths('/both')).slice(0, 4), ['a', 'a/y', 'b', 'b/y']);
+    assert.deepEqual((await readPaths('/both')).slice(0, 4), ['a', 'a/y', 'b', 'b/y']);
     // Two separate changes would fail: in between, the name would be taken in the old or in the new parent.
     await testbed.tree.create('x', await testbed.tree.idOf('/both/a'));
     await testbed.tree.create('z', await testbed.tree.idOf('/both/a'));
@@ -149,26 +149,27 @@ describe('the folder commands', () => {
       /^Would move \/both\/d\/y to \/both\/e\/z\./,
     );
     await testbed.output('folder', 'mv', '/both/d/y', '/both/e/z');
-    assert.deepEqual(await paths('/both/e'), ['y', 'z']);
+    assert.deepEqual(await readPaths('/both/e'), ['y', 'z']);
     await testbed.tree.create('inner', await testbed.tree.idOf('/both/e/z'));
-    const before = await paths('/both');
+    const before = await readPaths('/both');
     for (const flags of [['-n'], []]) {
       await assertRefused(1, /inside/, 'mv', ...flags, '/both/e/z', '/both/e/z/inner/new');
       await assertRefused(1, /name "y" is/, 'mv', ...flags, '/both/b/y', '/both/e/');
     }
-    assert.deepEqual(await paths('/both'), before);
+    assert.deepEqual(await readPaths('/both'), before);
   });
 
   test('rm prints the count and the command to restore the folder, trash lists it, and restore restores it', async () => {
     await testbed.tree.import(['rm/a/b/c', 'rm/d']);
     await assertRefused(1, /To delete them as well, use -r/, 'rm', '/rm/a');
     await assertRefused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
-    const deleted = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
+    const deleteOutput = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
     const [, id] =
-      /^Deleted \/rm\/a \(3 folders\)\. To restore it, run espalier folder restore (\S+)\n/.exec(deleted) ??
-      [];
-    assert.ok(id, deleted);
-    assert.deepEqual(await paths('/rm'), []);
+      /^Deleted \/rm\/a \(3 folders\)\. To restore it, run espalier folder restore (\S+)\n/.exec(
+        deleteOutput,
+      ) ?? [];
+    assert.ok(id, deleteOutput);
+    assert.deepEqual(await readPaths('/rm'), []);
     const trash = await testbed.output('folder', 'trash');
     assert.match(trash, new RegExp(`^Id .*\\n(.*\\n)*${id} .* /rm/a\\n`));
     const [listed] = (await testbed.json<{ folderId: string; name: string }[]>('folder', 'trash')).filter(
@@ -179,7 +180,7 @@ describe('the folder commands', () => {
       await testbed.output('folder', 'restore', `id:${id}`, '--name', 'new'),
       'Restored /rm/new.\n',
     );
-    assert.deepEqual(await paths('/rm'), ['new', 'new/b', 'new/b/c']);
+    assert.deepEqual(await readPaths('/rm'), ['new', 'new/b', 'new/b/c']);
   });
 
   test('duplicate copies a folder with its contents; purge and trash --empty need a confirmation', async () => {
@@ -195,8 +196,8 @@ describe('the folder commands', () => {
       'c',
     );
     assert.equal(copy.path, '/dup/other/c');
-    const copied = ['a', 'a/b', 'a (copy)', 'a (copy)/b', 'other', 'other/c', 'other/c/b'];
-    assert.deepEqual(await paths('/dup'), copied);
+    const expectedPaths = ['a', 'a/b', 'a (copy)', 'a (copy)/b', 'other', 'other/c', 'other/c/b'];
+    assert.deepEqual(await readPaths('/dup'), expectedPaths);
     const [deleted] = await testbed.json<{ id: string }[]>('folder', 'delete', '-r', '/dup/other/c');
     await assertRefused(2, /To confirm, use --yes/, 'purge', deleted!.id);
     assert.equal(
@@ -232,8 +233,8 @@ describe('the folder commands', () => {
       [entries, 'No entries found.'],
     ] as const) {
       assert.equal(await testbed.output(...args), '');
-      const shown = await runOnTerminal(args, testbed.environment);
-      assert.equal(shown.text.trim(), text, args.join(' '));
+      const terminalOutput = await runOnTerminal(args, testbed.environment);
+      assert.equal(terminalOutput.text.trim(), text, args.join(' '));
     }
     assert.match(await testbed.output(...entries, '--csv'), /^number,.*\n$/);
   });
@@ -332,7 +333,7 @@ describe('the folder commands', () => {
     const command = testbed.start('folder', 'tree', '/pipe');
     await command.waitForOutput(/\n/);
     command.closeOutput();
-    const { code, errors } = await command.ended();
+    const { code, errors } = await command.waitUntilEnded();
     assert.deepEqual([code, errors], [141, '']);
   });
 });

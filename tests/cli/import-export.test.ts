@@ -33,13 +33,13 @@ describe('import and export', () => {
   });
   after(() => testbed.stop());
 
-  const exported = async (path: string) => {
+  const readExport = async (path: string) => {
     const query = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
     return (
       await testbed.tree.query<{ exportFolders: unknown[] }>(query, { id: await testbed.tree.idOf(path) })
     ).exportFolders;
   };
-  const file = (name: string, text: string) => {
+  const writeFile = (name: string, text: string) => {
     writeFileSync(join(testbed.folder, name), text);
     return join(testbed.folder, name);
   };
@@ -67,9 +67,9 @@ describe('import and export', () => {
       ]);
       assert.match(byFile, new RegExp(`^Imported 6 folders in [\\d.]+ s, including /${format}\\.\\n$`));
       assert.deepEqual([byPipe.code, byPipe.errors], [0, '']);
-      const original = await exported('/sample');
-      assert.deepEqual(await exported(`/${format}`), original);
-      assert.deepEqual(await exported(`/${format} 2`), original);
+      const original = await readExport('/sample');
+      assert.deepEqual(await readExport(`/${format}`), original);
+      assert.deepEqual(await readExport(`/${format} 2`), original);
     });
   }
 
@@ -89,15 +89,15 @@ describe('import and export', () => {
   });
 
   test('replace a file only with --force, and create it with the default mode', async () => {
-    const path = file('there.json', 'precious');
+    const path = writeFile('there.json', 'precious');
     const { code, errors } = await testbed.run(['folder', 'export', '/sample', '-o', path]);
     assert.deepEqual([code, errors], [1, `espalier: ${path} already exists. To replace it, use --force.\n`]);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
     await testbed.output('folder', 'export', '/sample', '-f', '-o', path);
     assert.match(readFileSync(path, 'utf8'), /^\[\n\{"path":"a"/);
     assert.equal(statSync(path).mode & 0o777, 0o666 & ~process.umask());
-    const full = join(testbed.folder, 'full.json');
-    const ended = await testbed.run(['folder', 'export', '/sample', '-o', full], { maxFileBytes: 0 });
+    const fullDiskFile = join(testbed.folder, 'full.json');
+    const ended = await testbed.run(['folder', 'export', '/sample', '-o', fullDiskFile], { maxFileBytes: 0 });
     assert.equal(ended.code, 1);
     assert.match(ended.errors, /^espalier: Cannot write .*full.json: .*\n$/);
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe('import and export', () => {
     await assertRefused(
       1,
       /^espalier: Nothing was imported, because 12 folders are invalid:\n( {2}Entry \d+: bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
-      [file('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
+      [writeFile('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
     );
     await assertRefused(
       1,
@@ -154,17 +154,17 @@ describe('import and export', () => {
     await assertRefused(
       1,
       /2 folders are invalid:\n {2}Entry 1: There is no field "titel".*\n {2}In "b": The folder has no `name`\.\n$/,
-      [file('y.json', '[{"name":"a","titel":"b"},{"name":"b","folders":[{}]}]')],
+      [writeFile('y.json', '[{"name":"a","titel":"b"},{"name":"b","folders":[{}]}]')],
     );
     await assertRefused(1, / {2}Line 2: The line is not valid JSON: /, [
-      file('z.ndjson', '{"path":"a"}\n{\n{"path":"b"}\n'),
+      writeFile('z.ndjson', '{"path":"a"}\n{\n{"path":"b"}\n'),
     ]);
   });
 
   test('merge with existing folders only with --merge, which a dry run previews', async () => {
     const csv = 'path,title\nm,New title\nm/old,\nm/new,\n';
     await testbed.output('folder', 'create', '-p', '/merged/m/old', '--title', 'Old');
-    const args = ['folder', 'import', file('merge.csv', csv), '/merged'];
+    const args = ['folder', 'import', writeFile('merge.csv', csv), '/merged'];
     const refusal = await testbed.run(args);
     assert.equal(refusal.code, 1);
     assert.match(refusal.errors, /Nothing was imported\. To import into existing folders, use --merge/);
@@ -192,15 +192,19 @@ describe('import and export', () => {
 
   const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
     ['a missing source', /Cannot read none: the file does not exist\./, [() => 'none']],
-    ['a file of an unknown format', /Use --format with one of csv, json, ndjson/, [() => file('x.txt', 'a')]],
-    ['invalid JSON', /x\.json: The content is not valid JSON/, [() => file('x.json', '[{"path":')]],
-    ['CSV without a path', /including the column path/, [() => file('x.csv', 'name\na\n')]],
-    ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
+    [
+      'a file of an unknown format',
+      /Use --format with one of csv, json, ndjson/,
+      [() => writeFile('x.txt', 'a')],
+    ],
+    ['invalid JSON', /x\.json: The content is not valid JSON/, [() => writeFile('x.json', '[{"path":')]],
+    ['CSV without a path', /including the column path/, [() => writeFile('x.csv', 'name\na\n')]],
+    ['CSV with a stray quote', /Line 2: a quote/, [() => writeFile('y.csv', 'path\na"b\n')]],
     ['a file that is not UTF-8', /latin\.csv: Line 2 is not valid UTF-8/, [() => latin1(testbed.folder)]],
     [
       'a missing folder',
       /no folder \/none, or you do not have access to it\. To create it, use --parents/,
-      [() => file('a.json', '[]'), () => '/none'],
+      [() => writeFile('a.json', '[]'), () => '/none'],
     ],
   ];
   test('report a bad source in one line and import nothing', async () => {
@@ -218,11 +222,11 @@ describe('import and export', () => {
   });
 
   test('import the JSON output of other commands', async () => {
-    const nested = await testbed.output('folder', 'tree', '/sample', '--json');
-    const listed = await testbed.output('folder', 'ls', '/sample', '--json');
+    const treeOutput = await testbed.output('folder', 'tree', '/sample', '--json');
+    const listOutput = await testbed.output('folder', 'ls', '/sample', '--json');
     for (const [to, input] of [
-      ['/nested', nested],
-      ['/listed', listed],
+      ['/nested', treeOutput],
+      ['/listed', listOutput],
     ] as const) {
       const { code, errors } = await testbed.run(['folder', 'import', '-', to, '-p', '--format', 'json'], {
         input,

@@ -13,19 +13,19 @@ import { hasPseudoTerminal } from './pseudo-terminal.ts';
 
 const folders = 8_000;
 const areas = 40;
-const finished =
+const finishedMessage =
   'espalier: The import was completed before it could be stopped. To undo it, run espalier folder delete -r.\n';
 
 /** Starts an import, and sends the signal after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
-  const begun = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
+  const importStart = Promise.withResolvers<void>();
+  const importEnd = Promise.withResolvers<void>();
   let inserts = -Infinity;
   const testbed = await CliTestbed.start(kind, {
     onStatement: (text) => {
-      if (/insert into folders/.test(text) && ++inserts === 3) begun.resolve();
+      if (/insert into folders/.test(text) && ++inserts === 3) importStart.resolve();
       // The server deletes the staging folder at the end, whether the import succeeded or not.
-      if (inserts > 0 && /delete from folders/.test(text)) over.resolve();
+      if (inserts > 0 && /delete from folders/.test(text)) importEnd.resolve();
     },
   });
   try {
@@ -37,14 +37,14 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
     const before = await testbed.tree.snapshot();
     inserts = 0;
     const command = testbed.start('folder', 'import', file);
-    await begun.promise;
+    await importStart.promise;
     command.signal(signal);
-    const ended = await command.ended();
-    await over.promise;
+    const result = await command.waitUntilEnded();
+    await importEnd.promise;
     // This change waits for the import in the writer queue.
     await testbed.tree.outcome('deleteFolder', { id: randomUUID() });
     const isUnchanged = isDeepStrictEqual(await testbed.tree.snapshot(), before);
-    return { ended, isUnchanged, count: (await testbed.tree.paths()).length };
+    return { ended: result, isUnchanged, count: (await testbed.tree.paths()).length };
   } finally {
     await testbed.stop();
   }
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       const { ended, isUnchanged, count } = await interrupt(kind, 'SIGINT');
       assert.deepEqual([ended.code, ended.output], [130, '']);
       // On a slow machine, the import may finish before Ctrl-C. Then the command reports that.
-      if (ended.errors === finished) assert.equal(count, folders + areas);
+      if (ended.errors === finishedMessage) assert.equal(count, folders + areas);
       else {
         assert.equal(ended.errors, 'espalier: Nothing was imported.\n');
         assert.ok(isUnchanged);
@@ -78,14 +78,14 @@ test(
   'an import shows its progress on a terminal and ends with the right counts',
   { skip: isSkipped },
   async () => {
-    const large = await LargeImport.prepare(sqlite, 1_500);
+    const largeImport = await LargeImport.prepare(sqlite, 1_500);
     try {
-      const seen = (await large.runToEnd()).join('\n');
+      const progress = (await largeImport.runToEnd()).join('\n');
       for (const step of ['Reading directories: ', 'Sending kB ', 'The server is importing …']) {
-        assert.ok(seen.includes(step), `${step} is not in\n${seen}`);
+        assert.ok(progress.includes(step), `${step} is not in\n${progress}`);
       }
     } finally {
-      await large.stop();
+      await largeImport.stop();
     }
   },
 );

@@ -83,22 +83,22 @@ describe(`journal commands on ${sqlite.name}`, () => {
   });
 
   test('refuse invalid arguments with one error line', async () => {
-    const refused = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
-    assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
-    assert.match(await refused('--from', 'noon'), /^2: Invalid value "noon" for --from: use a time/);
+    const refuseList = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
+    assert.match(await refuseList('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
+    assert.match(await refuseList('--from', 'noon'), /^2: Invalid value "noon" for --from: use a time/);
     assert.match(
-      await refused('--first', 'many'),
+      await refuseList('--first', 'many'),
       /^2: Invalid value "many" for --first: use a whole number/,
     );
     for (const both of ['--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
-      assert.match(await refused(...both.split(' ')), /^2: /);
+      assert.match(await refuseList(...both.split(' ')), /^2: /);
     }
     const { code, errors } = await testbed.run('journal', 'ls', '--csv', '--json');
     const { error } = JSON.parse(errors) as { error: { code: string; message: string } };
     assert.deepEqual([code, error.code], [2, 'USAGE']);
     assert.match(error.message, /^Option '--csv' cannot be used with option '--json'/);
     await testbed.logIn(anna, 'anna');
-    assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
+    assert.equal(await refuseList('--profile', 'anna'), '1: Only administrators may do this.');
   });
 
   test('print new entries without gaps or duplicates until Ctrl-C', async () => {

@@ -24,18 +24,18 @@ for (const kind of databaseKinds) {
     test('prints one JSON value per command', async () => {
       const [first] = await run<{ id: string; state: string; sealedWith: null }[]>();
       assert.deepEqual([first!.state, first!.sealedWith], ['signs', null]);
-      const sealed = await run<{ changed: number; sealedWith: string }>('seal');
-      assert.equal(sealed.changed, 1);
-      assert.match(sealed.sealedWith, /^[0-9a-f]{12}$/);
-      const next = await run<{ id: string; signsFrom: string }>('rotate');
-      assert.match(next.signsFrom, /^\d{4}-\d\d-\d\dT[\d:]+Z$/);
-      const one = await run('retire', next.id);
-      assert.deepEqual(one, { retired: [next.id], hasSigned: false, replacement: null });
-      const all = await run<{ retired: string[]; replacement: string }>('retire', '--all');
-      assert.deepEqual(all.retired, [first!.id]);
+      const sealReport = await run<{ changed: number; sealedWith: string }>('seal');
+      assert.equal(sealReport.changed, 1);
+      assert.match(sealReport.sealedWith, /^[0-9a-f]{12}$/);
+      const nextKey = await run<{ id: string; signsFrom: string }>('rotate');
+      assert.match(nextKey.signsFrom, /^\d{4}-\d\d-\d\dT[\d:]+Z$/);
+      const retireReport = await run('retire', nextKey.id);
+      assert.deepEqual(retireReport, { retired: [nextKey.id], hasSigned: false, replacement: null });
+      const retireAllReport = await run<{ retired: string[]; replacement: string }>('retire', '--all');
+      assert.deepEqual(retireAllReport.retired, [first!.id]);
       assert.deepEqual(
         (await run<{ id: string }[]>('list')).map(({ id }) => id),
-        [all.replacement],
+        [retireAllReport.replacement],
       );
     });
   });

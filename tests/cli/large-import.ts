@@ -58,10 +58,10 @@ export class LargeImport {
   }
 
   /** Presses Ctrl-C as soon as the output matches. The tree must stay unchanged. */
-  async runInterrupted(stopAt: RegExp): Promise<readonly string[]> {
+  async runInterrupted(interruptPattern: RegExp): Promise<readonly string[]> {
     const parentId = await this.#testbed.tree.create('interrupted');
     const before = await this.#count();
-    const { code, text } = await this.#run('/interrupted', stopAt);
+    const { code, text } = await this.#run('/interrupted', interruptPattern);
     assert.equal(code, 130, text);
     assert.match(text, /espalier: Nothing was imported\.\r?\n$/);
     // This change waits for pending work of the server in the writer queue.

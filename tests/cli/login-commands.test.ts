@@ -26,7 +26,7 @@ import { CliTestbed } from './cli-testbed.ts';
 import { ctrlC, runOnTerminal, type Step } from './pseudo-terminal.ts';
 
 /** Larger than any process id. */
-const noProcess = 2 ** 22 + 1;
+const unusedPid = 2 ** 22 + 1;
 
 describe('a stored login', () => {
   let testbed: CliTestbed;
@@ -34,11 +34,11 @@ describe('a stored login', () => {
   after(() => testbed.stop());
 
   /** The environment of another user of the machine, who uses the same server but no common files. */
-  const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(testbed.folder, name) });
+  const environmentOf = (name: string) => ({ XDG_CONFIG_HOME: join(testbed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
     testbed.run(['login', '--url', testbed.tree.server.url, '-u', 'admin', '--password-stdin', ...more], {
       input: password,
-      environment: elsewhere(name),
+      environment: environmentOf(name),
     });
   const profileIn = (name: string) => join(testbed.folder, name, 'espalier/profiles/default.json');
 
@@ -53,7 +53,7 @@ describe('a stored login', () => {
 
   test('is created with a user name and a password from a terminal, which does not show the password', async () => {
     const args = ['login', '--url', testbed.tree.server.url];
-    const { code, text } = await runOnTerminal(args, { ...testbed.environment, ...elsewhere('asked') }, [
+    const { code, text } = await runOnTerminal(args, { ...testbed.environment, ...environmentOf('asked') }, [
       [/User name/, 'admin\r'],
       [/Password of admin at http/, `${administrator.password}\r`],
     ]);
@@ -69,7 +69,7 @@ describe('a stored login', () => {
     for (const steps of [[[/User name/, ctrlC]], [user, [/Password of admin/, ctrlC]]] as Step[][]) {
       const { code, text } = await runOnTerminal(
         args,
-        { ...testbed.environment, ...elsewhere('left') },
+        { ...testbed.environment, ...environmentOf('left') },
         steps,
       );
       assert.equal(code, 130, text);
@@ -82,14 +82,14 @@ describe('a stored login', () => {
     const { tokens } = JSON.parse(readFileSync(profileIn('leaving'), 'utf8')) as {
       tokens: { authToken: string; refreshToken: string };
     };
-    const run = (...args: string[]) => testbed.run(args, { environment: elsewhere('leaving') });
+    const run = (...args: string[]) => testbed.run(args, { environment: environmentOf('leaving') });
     const { code, output } = await run('logout');
     assert.deepEqual([code, output], [0, `Logged out admin at ${testbed.tree.server.url}.\n`]);
-    const kept: unknown = JSON.parse(readFileSync(profileIn('leaving'), 'utf8'));
-    assert.deepEqual(kept, { url: testbed.tree.server.url, username: 'admin' });
+    const profile: unknown = JSON.parse(readFileSync(profileIn('leaving'), 'utf8'));
+    assert.deepEqual(profile, { url: testbed.tree.server.url, username: 'admin' });
     assert.equal((await testbed.tree.server.refresh(tokens)).status, 401);
-    const [again, who] = await Promise.all([run('logout'), run('whoami')]);
-    assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
+    const [secondLogout, who] = await Promise.all([run('logout'), run('whoami')]);
+    assert.deepEqual([secondLogout.code, secondLogout.output], [0, 'You are not logged in.\n']);
     assert.deepEqual(
       [who.code, who.errors],
       [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.server.url}.\n`],
@@ -97,7 +97,7 @@ describe('a stored login', () => {
     // The next login uses the same server instead of the default address.
     const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
-      environment: elsewhere('leaving'),
+      environment: environmentOf('leaving'),
     });
     assert.deepEqual(
       [relogin.code, relogin.output],
@@ -107,7 +107,7 @@ describe('a stored login', () => {
 
   test('is reported as missing in JSON, with a code, if the command prints JSON', async () => {
     const { code, output, errors } = await testbed.run(['whoami', '--json'], {
-      environment: elsewhere('nobody'),
+      environment: environmentOf('nobody'),
     });
     assert.deepEqual([code, output], [3, '']);
     assert.deepEqual(JSON.parse(errors), {
@@ -119,11 +119,13 @@ describe('a stored login', () => {
     const { code } = await logIn('several', ['--profile', 'work']);
     assert.equal(code, 0);
     const [named, usual] = await Promise.all([
-      testbed.run(['whoami', '--profile', 'work'], { environment: elsewhere('several') }),
-      testbed.run(['whoami'], { environment: elsewhere('several') }),
+      testbed.run(['whoami', '--profile', 'work'], { environment: environmentOf('several') }),
+      testbed.run(['whoami'], { environment: environmentOf('several') }),
     ]);
     assert.deepEqual([named.code, usual.code], [0, 3]);
-    const other = await testbed.run(['whoami', '--profile', 'home'], { environment: elsewhere('several') });
+    const other = await testbed.run(['whoami', '--profile', 'home'], {
+      environment: environmentOf('several'),
+    });
     assert.equal(
       other.errors,
       'espalier: You are not logged in with the profile home. Run espalier login --profile home --url <url>.\n',
@@ -163,7 +165,7 @@ describe('a stored login', () => {
     const file = profileIn('damaged');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"url": "http://127.0.0.1:9", "tokens"', { mode: 0o600 });
-    const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('damaged') });
+    const { code, errors } = await testbed.run(['whoami'], { environment: environmentOf('damaged') });
     assert.equal(code, 3);
     assert.match(
       errors,
@@ -171,7 +173,7 @@ describe('a stored login', () => {
     );
     const withoutUrl = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
-      environment: elsewhere('damaged'),
+      environment: environmentOf('damaged'),
     });
     assert.equal(withoutUrl.code, 2);
     assert.match(
@@ -184,7 +186,7 @@ describe('a stored login', () => {
   test('gets its permissions corrected, with a warning, if others could read it', async () => {
     await logIn('open');
     chmodSync(profileIn('open'), 0o644);
-    const whoami = () => testbed.run(['whoami'], { environment: elsewhere('open') });
+    const whoami = () => testbed.run(['whoami'], { environment: environmentOf('open') });
     const first = await whoami();
     assert.equal(first.code, 0);
     assert.match(
@@ -196,23 +198,23 @@ describe('a stored login', () => {
   });
 
   test('is not created on a full disk, and the command ends its session on the server', async () => {
-    const sessions = async () =>
+    const countSessions = async () =>
       (await testbed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
-    const before = await sessions();
+    const before = await countSessions();
     const { code, errors } = await testbed.run(
       ['login', '--url', testbed.tree.server.url, '-u', 'admin', '--password-stdin'],
-      { input: administrator.password, environment: elsewhere('full'), maxFileBytes: 0 },
+      { input: administrator.password, environment: environmentOf('full'), maxFileBytes: 0 },
     );
     assert.equal(code, 1);
     assert.match(errors, /^espalier: Cannot store the session in .*: .*\n$/);
     assert.deepEqual(readdirSync(dirname(profileIn('full'))), []);
-    assert.equal(await sessions(), before);
+    assert.equal(await countSessions(), before);
   });
 
   test('is refreshed only once by concurrent commands, even if the last holder of the lock was killed', async () => {
     await logIn('shared');
-    const refreshes = async () => {
+    const readRefreshes = async () => {
       const { sessions } = await testbed.tree.query<{
         sessions: { items: { refreshes: { replays: number }[] }[] };
       }>('{sessions{items{refreshes{replays}}}}');
@@ -220,13 +222,13 @@ describe('a stored login', () => {
     };
     testbed.tree.server.clock.advanceSeconds(601);
     ({ authToken: testbed.tree.authToken } = await testbed.tree.server.logIn());
-    const before = await refreshes();
-    writeFileSync(`${profileIn('shared')}.lock`, `${noProcess} ${hostname()}\n`);
+    const before = await readRefreshes();
+    writeFileSync(`${profileIn('shared')}.lock`, `${unusedPid} ${hostname()}\n`);
     const all = await Promise.all(
-      [1, 2, 3].map(() => testbed.run(['whoami'], { environment: elsewhere('shared') })),
+      [1, 2, 3].map(() => testbed.run(['whoami'], { environment: environmentOf('shared') })),
     );
     for (const { code, errors } of all) assert.deepEqual([code, errors], [0, '']);
-    const after = await refreshes();
+    const after = await readRefreshes();
     assert.equal(after.length, before.length + 1);
     assert.ok(after.every(({ replays }) => replays === 0));
     assert.deepEqual(readdirSync(dirname(profileIn('shared'))), ['default.json']);
@@ -235,7 +237,7 @@ describe('a stored login', () => {
   test('causes a request for a new login after its session has expired', async () => {
     await logIn('over');
     testbed.tree.server.clock.advanceSeconds(61 * 86_400);
-    const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
+    const { code, errors } = await testbed.run(['whoami'], { environment: environmentOf('over') });
     assert.equal(code, 3);
     assert.equal(errors, 'espalier: The session has ended. Run espalier login.\n');
   });
@@ -285,9 +287,9 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
   });
 
   test('is reported with the right URL if its address ends with /graphql or /console', async () => {
-    const missing: RequestListener = (_, response) =>
+    const notFound: RequestListener = (_, response) =>
       response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"NOT_FOUND"}');
-    await withServer(missing, async (url) => {
+    await withServer(notFound, async (url) => {
       for (const path of ['/graphql', '/console/', '/console/folders']) {
         const { code, errors } = await logInAt(url + path);
         assert.equal(code, 1);
@@ -300,8 +302,8 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
   });
 
   test('is reported as a server without TLS at an https address', async () => {
-    const page: RequestListener = (_, response) => response.end();
-    await withServer(page, async (url) => {
+    const emptyPage: RequestListener = (_, response) => response.end();
+    await withServer(emptyPage, async (url) => {
       const { code, errors } = await logInAt(url.replace('http:', 'https:'));
       assert.equal(code, 4);
       assert.match(
@@ -326,7 +328,7 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
 
   test('is reported in one line if it is too old for a command', async () => {
     const tokens = { authToken: 'a.b.c', refreshToken: randomUUID(), expires_in: 600 };
-    const unknown = {
+    const unknownFieldBody = {
       errors: [
         {
           message: 'Cannot query field "cursor" on type "Query".',
@@ -334,11 +336,11 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
         },
       ],
     };
-    const old: RequestListener = (request, response) =>
+    const oldServer: RequestListener = (request, response) =>
       response
         .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(request.url === '/login' ? tokens : unknown));
-    await withServer(old, async (url) => {
+        .end(JSON.stringify(request.url === '/login' ? tokens : unknownFieldBody));
+    await withServer(oldServer, async (url) => {
       assert.equal((await logInAt(url)).code, 0);
       const { code, output, errors } = await runEspalier(['whoami'], { environment: environment() });
       assert.deepEqual([code, output], [1, '']);

@@ -26,25 +26,25 @@ for (const kind of databaseKinds) {
 
     const run = (...args: string[]) =>
       runEspalier(['migrate', ...args], { environment: { ESPALIER_DATABASE_URL: database.url } });
-    const asJson = async (...args: string[]) =>
+    const runAsJson = async (...args: string[]) =>
       JSON.parse((await run('--json', ...args)).output) as MigrationReport;
 
     test('previews the steps for a new database, applies them, and then has nothing to do', async () => {
-      const dry = await run('--dry-run');
-      assert.equal(dry.code, 0, dry.errors);
-      assert.match(dry.output, /create table settings/);
+      const dryRun = await run('--dry-run');
+      assert.equal(dryRun.code, 0, dryRun.errors);
+      assert.match(dryRun.output, /create table settings/);
       if (kind === sqlite) {
         assert.match(
-          dry.output,
+          dryRun.output,
           /^-- The database file \S+ does not exist yet\. A new database needs these steps:\n\n-- Step 1/,
         );
         assert.equal(existsSync(database.url.slice('sqlite:'.length)), false);
       }
-      const planned = await asJson('--dry-run');
-      assert.equal(planned.isDryRun, true);
-      assert.equal(planned.steps.length, migrations.length);
-      assert.ok(planned.steps[0]!.statements!.length > 0);
-      const { steps, database: displayedUrl } = await asJson();
+      const plan = await runAsJson('--dry-run');
+      assert.equal(plan.isDryRun, true);
+      assert.equal(plan.steps.length, migrations.length);
+      assert.ok(plan.steps[0]!.statements!.length > 0);
+      const { steps, database: displayedUrl } = await runAsJson();
       assert.deepEqual(
         steps.map(({ number }) => number),
         migrations.map((_, index) => index + 1),
@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       assert.ok(!URL.canParse(displayedUrl) || !new URL(displayedUrl).password);
       assert.match((await run()).output, /is already up to date\.\n$/);
       assert.equal((await run('--dry-run')).output, '-- Nothing to do: the database is up to date.\n');
-      assert.deepEqual((await asJson()).steps, []);
+      assert.deepEqual((await runAsJson()).steps, []);
     });
 
     test('reports an unfinished copy', async () => {
@@ -121,17 +121,17 @@ describe('espalier copy', () => {
     assert.equal(isSame, true);
     assert.ok(resumedFromRows > 0 && resumedFromRows < 4_000, String(resumedFromRows));
     assert.equal(tables.find(({ name }) => name === 'folders')!.source.count, 4_001);
-    const again = await run([]);
-    assert.equal(again.code, 1);
+    const interruptedRun = await run([]);
+    assert.equal(interruptedRun.code, 1);
     assert.match(
-      again.errors,
+      interruptedRun.errors,
       /^espalier: The destination already contains this installation\. .* the copy is complete\. .*\n$/,
     );
     rmSync(join(folder, 'to.db'));
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
-    const resumed = await run([]);
+    const resumedRun = await run([]);
     assert.match(
-      resumed.output,
+      resumedRun.output,
       /^Continuing an interrupted copy: [\d,]+ of 4,[\d,]+ rows are already copied\.\nTable /,
     );
   });

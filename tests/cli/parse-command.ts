@@ -26,8 +26,11 @@ export async function findCommand(words: readonly string[]): Promise<FoundComman
   if (!('commands' in definition)) return { name: first, definition, rest: words.slice(1) };
   const { commands } = await loadGroup(definition);
   const entries = Object.entries(commands);
-  const named = entries.find(([verb, { aliases }]) => verb === second || aliases?.includes(second ?? ''));
-  if (named) return { name: `${first} ${named[0]}`, definition: named[1], rest: more };
+  const matchingEntry = entries.find(
+    ([verb, { aliases }]) => verb === second || aliases?.includes(second ?? ''),
+  );
+  if (matchingEntry)
+    return { name: `${first} ${matchingEntry[0]}`, definition: matchingEntry[1], rest: more };
   const { groupDefault } = definition;
   if (groupDefault === undefined || (second !== undefined && !second.startsWith('-'))) return undefined;
   return { name: `${first} ${groupDefault}`, definition: commands[groupDefault]!, rest: words.slice(1) };

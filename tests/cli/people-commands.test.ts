@@ -28,14 +28,14 @@ describe(`user and group commands on ${sqlite.name}`, () => {
 
   test('add a user with a password from a file, or with a generated one that is printed once', async () => {
     const password = newPassword();
-    const added = await testbed.json<User>(
+    const newUser = await testbed.json<User>(
       'user',
       'add',
       'Anna',
       '--password-file',
       testbed.writeTempFile(password),
     );
-    assert.deepEqual([added.username, added.isAdministrator], ['Anna', false]);
+    assert.deepEqual([newUser.username, newUser.isAdministrator], ['Anna', false]);
     assert.equal(await logInStatus('anna', password), 200);
     const output = await testbed.runOk('user', 'add', 'Ben', '--administrator', '--generate');
     const [, generated] =
@@ -99,12 +99,12 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       /^1: The old password is wrong/,
     );
     assert.match(await testbed.runRefused(...change), /^2: .*--old-password-file/);
-    const changed = await testbed.json(
+    const changedUser = await testbed.json(
       ...change,
       '--old-password-file',
       testbed.writeTempFile(erik.password),
     );
-    assert.deepEqual(changed, { endedSessions: 1 });
+    assert.deepEqual(changedUser, { endedSessions: 1 });
     assert.equal(await logInStatus('erik', first), 200);
     await testbed.runOk('whoami', '--profile', 'erik');
     const set = ['user', 'password', '--password-file', testbed.writeTempFile(second)];
@@ -127,7 +127,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       /^1: There is no user nobody\.$/,
     );
     assert.deepEqual(await membersOf('gardeners'), []);
-    const joined = await testbed.json<{ added: number }>(
+    const joinReport = await testbed.json<{ added: number }>(
       'group',
       'join',
       'gardeners',
@@ -135,7 +135,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       `id:${gus.id}`,
       'FAY',
     );
-    assert.equal(joined.added, 2);
+    assert.equal(joinReport.added, 2);
     assert.deepEqual(await membersOf('Gardeners'), ['Fay', 'Gus']);
     assert.deepEqual((await show('fay')).groups, [{ name: 'Gardeners' }]);
     assert.equal(await testbed.runOk('group', 'join', 'gardeners', 'fay'), 'Added to Gardeners: no users.\n');
@@ -178,12 +178,15 @@ describe(`user and group commands on ${sqlite.name}`, () => {
   test('show users who are not administrators only their own account', async () => {
     const ida = await testbed.people.createUser({ username: 'Ida' });
     await testbed.logIn(ida, 'ida');
-    const refused = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');
-    assert.equal(await refused('user', 'ls'), '1: Only administrators may do this.');
-    assert.equal(await refused('user', 'add', 'x', '--generate'), '1: Only administrators may do this.');
-    assert.match(await refused('group', 'ls'), /^1: Only administrators and users with MANAGE on a folder/);
+    const refuseAsIda = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');
+    assert.equal(await refuseAsIda('user', 'ls'), '1: Only administrators may do this.');
+    assert.equal(await refuseAsIda('user', 'add', 'x', '--generate'), '1: Only administrators may do this.');
     assert.match(
-      await refused('user', 'disable', 'admin'),
+      await refuseAsIda('group', 'ls'),
+      /^1: Only administrators and users with MANAGE on a folder/,
+    );
+    assert.match(
+      await refuseAsIda('user', 'disable', 'admin'),
       /^1: There is no user admin, or you may not see it\. Only administrators/,
     );
     assert.match(await testbed.runOk('user', 'show', 'ida', '--profile', 'ida'), /^Name: +Ida\n/);

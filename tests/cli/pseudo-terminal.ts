@@ -31,12 +31,12 @@ export async function runOnTerminal(
   });
   let text = '';
   let readEnd = 0;
-  const left = [...steps];
+  const remainingSteps = [...steps];
   terminal.stdout.on('data', (chunk: Buffer) => {
     text += String(chunk);
-    if (!left[0]?.[0].test(text.slice(readEnd))) return;
+    if (!remainingSteps[0]?.[0].test(text.slice(readEnd))) return;
     readEnd = text.length;
-    terminal.stdin.write(left.shift()![1]);
+    terminal.stdin.write(remainingSteps.shift()![1]);
   });
   const [code] = (await once(terminal, 'close')) as [number];
   return { code, text };

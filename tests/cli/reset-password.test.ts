@@ -66,10 +66,10 @@ for (const kind of databaseKinds) {
     });
 
     test('reads the password from a file, or generates a valid one and prints it once', async () => {
-      const inFile = `in a file ${randomUUID()}`;
-      writeFileSync(join(folder, 'password'), `${inFile}\n`);
+      const passwordInFile = `in a file ${randomUUID()}`;
+      writeFileSync(join(folder, 'password'), `${passwordInFile}\n`);
       assert.equal((await run(['admin', '--password-file', join(folder, 'password')])).code, 0);
-      assert.equal((await logIn(inFile)).status, 200);
+      assert.equal((await logIn(passwordInFile)).status, 200);
       const { code, output } = await run(['admin', '--generate']);
       assert.equal(code, 0);
       [, password = ''] = /\n {2}Password {2}(\S+) {3}\(shown only this once\)\n/.exec(output)!;
@@ -95,8 +95,8 @@ for (const kind of databaseKinds) {
         /^anna has a new password\. The user had no sessions\.\nThe user is disabled.*--enable/,
       );
       assert.equal((await testbed.post('/login', credentials)).status, 401);
-      const again = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
-      assert.deepEqual(JSON.parse(again.output), {
+      const enableRun = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
+      assert.deepEqual(JSON.parse(enableRun.output), {
         id,
         username: 'anna',
         isDisabled: false,

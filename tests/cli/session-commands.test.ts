@@ -24,7 +24,7 @@ describe(`session commands on ${sqlite.name}`, () => {
   });
   after(() => testbed.stop());
 
-  const own = () => testbed.json<Session[]>('session', 'ls', '--profile', 'anna');
+  const listOwnSessions = () => testbed.json<Session[]>('session', 'ls', '--profile', 'anna');
 
   test("list the user's own sessions, mark the current one, and end the others", async () => {
     await testbed.people.logIn(anna);
@@ -41,7 +41,7 @@ describe(`session commands on ${sqlite.name}`, () => {
       'Sessions ended: 2.\n',
     );
     assert.deepEqual(
-      (await own()).map(({ isCurrent }) => isCurrent),
+      (await listOwnSessions()).map(({ isCurrent }) => isCurrent),
       [true],
     );
   });
@@ -49,19 +49,19 @@ describe(`session commands on ${sqlite.name}`, () => {
   test('let an administrator list all sessions and end some by id, even if one id is unknown', async () => {
     const tokens = await testbed.people.logIn(anna);
     const all = await testbed.json<Session[]>('session', 'ls', '--all');
-    const hers = await testbed.json<Session[]>('session', 'ls', '--user', 'anna');
+    const sessionsOfAnna = await testbed.json<Session[]>('session', 'ls', '--user', 'anna');
     assert.ok(all.some(({ user, isCurrent }) => user.username === 'admin' && isCurrent));
     assert.deepEqual(
-      hers,
+      sessionsOfAnna,
       all.filter(({ user }) => user.username === 'Anna'),
     );
-    const [other] = hers.filter(({ agent }) => !agent.startsWith('espalier/'));
+    const [other] = sessionsOfAnna.filter(({ agent }) => !agent.startsWith('espalier/'));
     const { code, output, errors } = await testbed.run('session', 'revoke', 'nothing', other!.id);
     assert.deepEqual({ code, output }, { code: 1, output: 'Sessions ended: 1.\n' });
     assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
     assert.equal((await testbed.run('session', 'revoke', 'nothing')).output, '');
     assert.equal((await testbed.people.server.refresh(tokens)).status, 401);
-    assert.equal((await own()).length, 1);
+    assert.equal((await listOwnSessions()).length, 1);
   });
 
   test('show a session with its refreshes and with a replayed token', async () => {
@@ -89,20 +89,23 @@ describe(`session commands on ${sqlite.name}`, () => {
   });
 
   test('hide sessions of others from users who are not administrators', async () => {
-    const refused = (...args: string[]) => testbed.runRefused('session', ...args, '--profile', 'anna');
+    const refuseAsAnna = (...args: string[]) => testbed.runRefused('session', ...args, '--profile', 'anna');
     const [admins] = await testbed.json<[Session]>('session', 'ls');
-    assert.equal(await refused('ls', '--all'), '1: Only administrators may do this.');
-    assert.match(await refused('ls', '--user', 'admin'), /^1: There is no user admin, or you may not see it/);
+    assert.equal(await refuseAsAnna('ls', '--all'), '1: Only administrators may do this.');
     assert.match(
-      await refused('show', admins.id),
+      await refuseAsAnna('ls', '--user', 'admin'),
+      /^1: There is no user admin, or you may not see it/,
+    );
+    assert.match(
+      await refuseAsAnna('show', admins.id),
       /^1: There is no active session [\da-f-]+, or you do not have access/,
     );
-    assert.match(await refused('revoke', '--user', 'admin'), /^1: There is no user admin/);
+    assert.match(await refuseAsAnna('revoke', '--user', 'admin'), /^1: There is no user admin/);
     assert.equal((await testbed.run('session', 'revoke', admins.id, '--profile', 'anna')).code, 1);
     await testbed.runOk('whoami');
-    assert.match(await refused('revoke'), /^2: Specify either the ids/);
-    assert.match(await refused('revoke', admins.id, '--all-others'), /^2: Specify either the ids/);
-    assert.match(await refused('ls', '--all', '--user', 'anna'), /^2: /);
+    assert.match(await refuseAsAnna('revoke'), /^2: Specify either the ids/);
+    assert.match(await refuseAsAnna('revoke', admins.id, '--all-others'), /^2: Specify either the ids/);
+    assert.match(await refuseAsAnna('ls', '--all', '--user', 'anna'), /^2: /);
   });
 
   test('end all sessions of a user, including the current session', async () => {

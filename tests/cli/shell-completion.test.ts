@@ -48,8 +48,8 @@ describe('the completion script', () => {
     const split = (line: string) => ['espalier', ...line.split(/ |(?<=[=:])|(?=[=:])/)];
     const call = `. ../bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _espalier; printf '%s\\n' "\${COMPREPLY[@]}"`;
     for (const [line, word] of Object.entries(expected)) {
-      const found = await runShell('bash', ['-c', call, 'bash', ...split(line)]);
-      assert.equal(found, `${word.replace(/^--.*=/, '')}\n`, line);
+      const completion = await runShell('bash', ['-c', call, 'bash', ...split(line)]);
+      assert.equal(completion, `${word.replace(/^--.*=/, '')}\n`, line);
     }
   });
 

@@ -41,7 +41,7 @@ describe('espalier folder watch', () => {
       ],
     );
     watch.signal('SIGINT');
-    const { code, errors } = await watch.ended();
+    const { code, errors } = await watch.waitUntilEnded();
     assert.deepEqual([code, errors.split('\n').length], [130, 2]);
   });
 
@@ -68,7 +68,7 @@ describe('espalier folder watch', () => {
       ],
     );
     watch.signal('SIGTERM');
-    assert.equal((await watch.ended()).code, 143);
+    assert.equal((await watch.waitUntilEnded()).code, 143);
   });
 
   test('reports when the connection is lost and when it is restored', async () => {
@@ -91,7 +91,7 @@ describe('espalier folder watch', () => {
     const errors = await watch.waitForOutput(/\nConnected again\.\n$/, 'errors');
     assert.ok(errors.includes(`\nLost the connection to ${url}. Reconnecting.\nConnected again.\n`), errors);
     watch.signal('SIGTERM');
-    await watch.ended();
+    await watch.waitUntilEnded();
     proxy.close();
   });
 });
@@ -119,8 +119,8 @@ describe('espalier query', () => {
       await testbed.output('query', '--file', file, '--variables-file', variables, '--variable', 'path=/a'),
       expected,
     );
-    const piped = await testbed.run(['query', '--variable', 'path=/a'], { input: text });
-    assert.deepEqual([piped.code, piped.output], [0, expected]);
+    const pipedRun = await testbed.run(['query', '--variable', 'path=/a'], { input: text });
+    assert.deepEqual([pipedRun.code, pipedRun.output], [0, expected]);
     assert.equal(await testbed.output('query', query, '--operation', 'Two'), '{"folder":{"depth":0}}\n');
   });
 
@@ -171,7 +171,7 @@ describe('espalier query', () => {
       '{"folderChanges":{"kind":"CREATE","folder":{"name":"b","title":"B \\u202etitle"}}}\n',
     );
     command.signal('SIGINT');
-    const { code, errors } = await command.ended();
+    const { code, errors } = await command.waitUntilEnded();
     assert.deepEqual([code, errors], [130, '']);
   });
 });

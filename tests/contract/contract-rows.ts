@@ -60,7 +60,7 @@ export const contractRows = {
 export type ContractRow = keyof typeof contractRows;
 
 /** Topics that sections 2 to 8 name without specifying them. */
-export const leftOpen = [
+export const openTopics = [
   '2: other folder fields, top-level fields, arguments and paging',
   '3: states of folders and other resources',
   '4.5: the list of other authorized endpoints',

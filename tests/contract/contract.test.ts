@@ -22,9 +22,9 @@ const tables: Readonly<Record<string, readonly Scenario[]>> = {
 const scenarios = Object.values(tables).flat();
 
 test('the scenarios cover every row of the contract', () => {
-  const proved = new Set<string>(scenarios.flatMap(({ proves }) => proves));
+  const provenRows = new Set<string>(scenarios.flatMap(({ proves }) => proves));
   assert.deepEqual(
-    Object.keys(contractRows).filter((row) => !proved.has(row)),
+    Object.keys(contractRows).filter((row) => !provenRows.has(row)),
     [],
   );
 });

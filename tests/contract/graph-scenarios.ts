@@ -78,7 +78,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['5.1', '5.3', '7 authorized 401'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
-      const wrong = [
+      const wrongHeaders = [
         '',
         'Bearer',
         authToken,
@@ -93,7 +93,7 @@ export const graphScenarios: Scenario[] = [
         `Bearer ${authToken},`,
         `Bearer token=${authToken}`,
       ];
-      for (const authorization of wrong) {
+      for (const authorization of wrongHeaders) {
         const answer = await testbed.postRaw('/graphql', body, { ...json, authorization });
         assertUnauthorized(answer);
         assert.equal(answer.headers.get('token-expired'), null);

@@ -106,7 +106,7 @@ export const loginScenarios: Scenario[] = [
     proves: ['7 /login 401', '5.8'],
     async run(testbed) {
       const { username, password } = administrator;
-      const wrong = [
+      const wrongCredentials = [
         { username, password: 'not the password' },
         { username, password: `${password} ` },
         { username, password: '' },
@@ -118,7 +118,7 @@ export const loginScenarios: Scenario[] = [
         { username: "' or 1=1 --", password: "' or 1=1 --" },
       ];
       const details = new Set<string>();
-      for (const credentials of wrong) {
+      for (const credentials of wrongCredentials) {
         const answer = await testbed.post('/login', credentials);
         assert.equal(answer.status, 401, JSON.stringify(credentials));
         assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="espalier"');

@@ -88,21 +88,21 @@ export const logoutScenarios: Scenario[] = [
     title: 'answers 400 to an invalid RT without an AT',
     proves: ['7 /logout 400'],
     async run(testbed) {
-      const old = await testbed.logIn();
-      await testbed.refresh(old);
-      const loggedOut = await testbed.logIn();
-      await testbed.post('/logout', { refreshToken: loggedOut.refreshToken });
-      const expired = await testbed.logIn();
+      const oldTokens = await testbed.logIn();
+      await testbed.refresh(oldTokens);
+      const loggedOutTokens = await testbed.logIn();
+      await testbed.post('/logout', { refreshToken: loggedOutTokens.refreshToken });
+      const expiredTokens = await testbed.logIn();
       testbed.clock.advanceSeconds(60 * 86_400);
-      const invalid = [
+      const invalidTokens = [
         randomUUID(),
         'rubbish',
         '',
-        old.refreshToken,
-        loggedOut.refreshToken,
-        expired.refreshToken,
+        oldTokens.refreshToken,
+        loggedOutTokens.refreshToken,
+        expiredTokens.refreshToken,
       ];
-      for (const refreshToken of invalid) {
+      for (const refreshToken of invalidTokens) {
         const answer = await testbed.post('/logout', { refreshToken });
         assert.equal(answer.status, 400);
         assert.equal(problemOf(answer).code, 'INVALID_REFRESH_TOKEN');

@@ -12,15 +12,15 @@ export const refreshScenarios: Scenario[] = [
     title: 'replaces both tokens while the AT is still valid, and the new AT has the full lifetime',
     proves: ['4 POST /login/refresh', '2 RefreshRequest.refreshToken', '3 refresh', '5.6'],
     async run(testbed) {
-      const old = await testbed.logIn();
+      const oldTokens = await testbed.logIn();
       testbed.clock.advanceSeconds(300);
-      const answer = await testbed.refresh(old);
+      const answer = await testbed.refresh(oldTokens);
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       const tokens = answer.json<LoginResponse>();
       assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
-      assert.notEqual(tokens.authToken, old.authToken);
-      assert.notEqual(tokens.refreshToken, old.refreshToken);
+      assert.notEqual(tokens.authToken, oldTokens.authToken);
+      assert.notEqual(tokens.refreshToken, oldTokens.refreshToken);
       assert.equal(tokens.expires_in, 600);
       testbed.clock.advanceSeconds(599);
       assert.equal((await testbed.query('{folder{name}}', tokens.authToken)).status, 200);
@@ -64,12 +64,12 @@ export const refreshScenarios: Scenario[] = [
     title: 'accepts an RT for exactly 60 days, after which a new login is required',
     proves: ['3 RT expires', '5.5', '8 RT lifetime'],
     async run(testbed) {
-      const inTime = await testbed.logIn();
-      const late = await testbed.logIn();
+      const validTokens = await testbed.logIn();
+      const expiredTokens = await testbed.logIn();
       testbed.clock.advanceSeconds(60 * days - 1);
-      assert.equal((await testbed.refresh(inTime)).status, 200);
+      assert.equal((await testbed.refresh(validTokens)).status, 200);
       testbed.clock.advanceSeconds(1);
-      const answer = await testbed.refresh(late);
+      const answer = await testbed.refresh(expiredTokens);
       assert.equal(answer.status, 401);
       assert.equal(problemOf(answer).code, 'INVALID_REFRESH_TOKEN');
       assert.match((await testbed.logIn()).authToken, /./);
@@ -119,7 +119,7 @@ export const refreshScenarios: Scenario[] = [
     proves: ['7 /login/refresh 401'],
     async run(testbed) {
       const tokens = await testbed.logIn();
-      const invalid = [
+      const invalidTokens = [
         randomUUID(),
         '',
         'rubbish',
@@ -128,7 +128,7 @@ export const refreshScenarios: Scenario[] = [
         '\0',
         '\ud800',
       ];
-      for (const refreshToken of invalid) {
+      for (const refreshToken of invalidTokens) {
         const answer = await testbed.refresh({ ...tokens, refreshToken });
         assert.equal(answer.status, 401, refreshToken);
         assert.equal(problemOf(answer).code, 'INVALID_REFRESH_TOKEN');

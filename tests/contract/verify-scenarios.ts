@@ -33,7 +33,7 @@ export const verifyScenarios: Scenario[] = [
     proves: ['4.2', '7 /login/verify 400', '5.8'],
     async run(testbed) {
       const { authToken, refreshToken } = await testbed.logIn();
-      const others = [
+      const invalidTokens = [
         'rubbish',
         '',
         '..',
@@ -46,7 +46,7 @@ export const verifyScenarios: Scenario[] = [
         authToken.split('.').slice(0, 2).join('.'),
         'x'.repeat(10_000),
       ];
-      for (const token of others) {
+      for (const token of invalidTokens) {
         const answer = await testbed.post('/login/verify', { authToken: token });
         assert.equal(answer.status, 400);
         assert.equal(problemOf(answer).code, 'INVALID_AUTH_TOKEN');

@@ -11,17 +11,17 @@ for (const kind of databaseKinds) {
   describe(`the tables of espalier copy on ${kind.name}`, () => {
     test('are each listed with all columns and the primary key, or skipped for a documented reason', async () => {
       const database = await kind.create();
-      let stored: Tables;
+      let databaseTables: Tables;
       try {
-        stored = await withDatabase(database.url, readSchema);
+        databaseTables = await withDatabase(database.url, readSchema);
       } finally {
         await database.remove();
       }
       const expected: Tables = Object.fromEntries(
-        Object.entries(stored).filter(([name]) => !Object.hasOwn(tablesNotCopied, name)),
+        Object.entries(databaseTables).filter(([name]) => !Object.hasOwn(tablesNotCopied, name)),
       );
-      const listed = tables.map(({ name, key, columns }) => [name, { columns, key }] as const);
-      assert.deepEqual(sorted(Object.fromEntries(listed)), sorted(expected));
+      const copiedTables = tables.map(({ name, key, columns }) => [name, { columns, key }] as const);
+      assert.deepEqual(sorted(Object.fromEntries(copiedTables)), sorted(expected));
     });
   });
 }

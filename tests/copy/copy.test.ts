@@ -24,12 +24,12 @@ for (const from of databaseKinds) {
     describe(`a copy from ${from.name} to another database on ${to.name}`, () => {
       let source: Installation;
       let destination: TestDatabase;
-      let everything: Rows;
+      let sourceRows: Rows;
       let result: CommandResult;
       before(async () => {
         source = sources.get(from)!;
         destination = await to.create();
-        everything = await readEverything(source.database.url);
+        sourceRows = await readEverything(source.database.url);
         result = await runCopy([source.database.url, destination.url]);
       });
       after(() => destination.remove());
@@ -47,27 +47,27 @@ for (const from of databaseKinds) {
       });
 
       test('contains the same rows in every table, and no table is empty', async () => {
-        assert.deepEqual(await readEverything(destination.url), everything);
-        for (const [table, rows] of Object.entries(everything)) assert.ok(rows.length > 0, table);
+        assert.deepEqual(await readEverything(destination.url), sourceRows);
+        for (const [table, rows] of Object.entries(sourceRows)) assert.ok(rows.length > 0, table);
       });
 
       test('prints the row count and digest of each table', () => {
-        for (const [table, { length }] of Object.entries(everything)) {
+        for (const [table, { length }] of Object.entries(sourceRows)) {
           assert.match(result.output, new RegExp(`^${table} +${length}  [\\da-f]{64}$`, 'm'));
         }
       });
 
       test('leaves the source unchanged', async () => {
-        assert.deepEqual(await readEverything(source.database.url), everything);
+        assert.deepEqual(await readEverything(source.database.url), sourceRows);
       });
 
       test(`contains the same rows after a second copy back to ${from.name}`, async () => {
-        const back = await from.create();
+        const secondCopy = await from.create();
         try {
-          await withExistingDatabase(destination.url, (database) => copyInto(back.url, database));
-          assert.deepEqual(await readEverything(back.url), everything);
+          await withExistingDatabase(destination.url, (database) => copyInto(secondCopy.url, database));
+          assert.deepEqual(await readEverything(secondCopy.url), sourceRows);
         } finally {
-          await back.remove();
+          await secondCopy.remove();
         }
       });
 
@@ -85,9 +85,9 @@ for (const from of databaseKinds) {
       test('accepts refresh tokens issued before the copy, and repeats a lost refresh response', async () => {
         const testbed = await Testbed.start(to, { database: destination, clock: source.clock, settings });
         try {
-          const repeated = await testbed.refresh(source.spentTokens);
-          assert.equal(repeated.status, 200);
-          const { authToken, refreshToken } = repeated.json<Tokens>();
+          const repeatedResponse = await testbed.refresh(source.spentTokens);
+          assert.equal(repeatedResponse.status, 200);
+          const { authToken, refreshToken } = repeatedResponse.json<Tokens>();
           assert.deepEqual(
             { authToken, refreshToken },
             {

@@ -23,7 +23,7 @@ import { readEverything, withExistingDatabase } from './stored-tables.ts';
 const child = fileURLToPath(new URL('dying-copy.ts', import.meta.url));
 const folderCount = 2_500;
 const countFolders = sql<object, { count: number }>`select count(*) as count from folders`;
-const forgetStep = sql<{ number: number }>`delete from espalier_migrations where number = ${'number'}`;
+const deleteStep = sql<{ number: number }>`delete from espalier_migrations where number = ${'number'}`;
 
 for (const kind of databaseKinds) {
   /** The source is of the other kind. */
@@ -44,10 +44,10 @@ for (const kind of databaseKinds) {
     /** Returns false if the copy finished before it reached the statement. */
     const killAt = async (statement: number, text = '') => {
       const args = [source.database.url, destination.url, String(statement), text];
-      const copying = spawn(process.execPath, ['--conditions=espalier-source', child, ...args], {
+      const childProcess = spawn(process.execPath, ['--conditions=espalier-source', child, ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
       });
-      const [code, signal] = (await once(copying, 'exit')) as [number | null, string | null];
+      const [code, signal] = (await once(childProcess, 'exit')) as [number | null, string | null];
       assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);
       return signal === 'SIGKILL';
     };
@@ -59,8 +59,8 @@ for (const kind of databaseKinds) {
     /** Each transaction first updates the mark. The sixth transaction is the second that copies folders. */
     const copyHalf = async () => {
       assert.ok(await killAt(6, 'set value = value'));
-      const copied = await countCopiedFolders();
-      assert.ok(copied > 0 && copied < folderCount, String(copied));
+      const copiedCount = await countCopiedFolders();
+      assert.ok(copiedCount > 0 && copiedCount < folderCount, String(copiedCount));
     };
     const serve = () => Testbed.start(kind, { database: destination, clock: source.clock, settings });
     const isUnfinished = (error: unknown) =>
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
     };
 
     test('continues after each of many kills and ends with the same rows', async () => {
-      const everything = await readEverything(source.database.url);
+      const sourceRows = await readEverything(source.database.url);
       let copied = 0;
       let kills = 0;
       for (let statement = 1; await killAt(statement); statement = Math.ceil(statement * 1.5)) {
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
         if (copied > 0) await assert.rejects(serve, isUnfinished);
       }
       assert.ok(kills > 5, String(kills));
-      assert.deepEqual(await readEverything(destination.url), everything);
+      assert.deepEqual(await readEverything(destination.url), sourceRows);
       const testbed = await serve();
       const tree = new TreeTestbed(testbed, source.tokens.authToken);
       assert.deepEqual(await tree.search('Planted 2499'), ['Planted 2499']);
@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
     test('starts over if an older version of Espalier began it', async () => {
       await copyHalf();
       await withExistingDatabase(destination.url, (database) =>
-        database.transaction((transaction) => transaction.run(forgetStep, { number: migrations.length })),
+        database.transaction((transaction) => transaction.run(deleteStep, { number: migrations.length })),
       );
       await copyCompletely();
     });
@@ -122,8 +122,8 @@ for (const kind of databaseKinds) {
           },
         });
       });
-      const different = compared.filter(({ isSame }) => !isSame).map(({ name }) => name);
-      assert.deepEqual(different, ['sessions']);
+      const differentTables = compared.filter(({ isSame }) => !isSame).map(({ name }) => name);
+      assert.deepEqual(differentTables, ['sessions']);
       await assert.rejects(serve, isUnfinished);
       await copyCompletely();
     });

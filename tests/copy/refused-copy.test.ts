@@ -44,7 +44,7 @@ async function startOnce(kind: DatabaseKind, database: TestDatabase): Promise<vo
   await (await Testbed.start(kind, { database })).stop();
 }
 
-const nothing = () => Promise.resolve();
+const doNothing = () => Promise.resolve();
 const execute = (url: string, text: string) =>
   withExistingDatabase(url, (database) => database.transaction((transaction) => transaction.define(text)));
 
@@ -61,80 +61,86 @@ for (const kind of databaseKinds) {
     after(() => installation.remove());
 
     const nextStep = migrations.length + 1;
-    const makeNewer = `insert into espalier_migrations (number, name, applied_at) values (${nextStep}, 'later', 0)`;
-    const mark = `insert into settings (name, value) values ('copying', 'some run')`;
-    const fromOther = async () => {
-      const unused = await sqlite.create();
-      const message = await assertRefused(other.url, unused.url);
-      assert.equal(existsSync(unused.url.slice('sqlite:'.length)), false);
-      await unused.remove();
+    const insertNewerStep = `insert into espalier_migrations (number, name, applied_at) values (${nextStep}, 'later', 0)`;
+    const insertCopyMark = `insert into settings (name, value) values ('copying', 'some run')`;
+    const refuseAsSource = async () => {
+      const newDatabase = await sqlite.create();
+      const message = await assertRefused(other.url, newDatabase.url);
+      assert.equal(existsSync(newDatabase.url.slice('sqlite:'.length)), false);
+      await newDatabase.remove();
       return message;
     };
-    const toOther = () => assertRefused(installation.url, other.url);
+    const refuseAsDestination = () => assertRefused(installation.url, other.url);
 
     test('refuses a source on which no server was ever started', async () => {
-      await withDatabase(other.url, nothing);
-      assert.match(await fromOther(), /^The source contains no installation/);
+      await withDatabase(other.url, doNothing);
+      assert.match(await refuseAsSource(), /^The source contains no installation/);
     });
 
     test('refuses a source of another program', async () => {
-      await withExistingDatabase(other.url, nothing);
+      await withExistingDatabase(other.url, doNothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
-      assert.match(await fromOther(), /^Cannot use the source\. .* another program/);
+      assert.match(await refuseAsSource(), /^Cannot use the source\. .* another program/);
     });
 
     test('refuses a source with an older schema and leaves it unchanged', async () => {
       await startOnce(kind, other);
       await execute(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
-      const stored = await readEverything(other.url);
-      assert.match(await fromOther(), /^The source has an older schema .* Run espalier migrate/);
-      assert.deepEqual(await readEverything(other.url), stored);
+      const rowsBefore = await readEverything(other.url);
+      assert.match(await refuseAsSource(), /^The source has an older schema .* Run espalier migrate/);
+      assert.deepEqual(await readEverything(other.url), rowsBefore);
     });
 
     test('refuses a source with a newer schema', async () => {
       await startOnce(kind, other);
-      await execute(other.url, makeNewer);
-      assert.match(await fromOther(), /^Cannot use the source\. .* schema of a newer Espalier/);
+      await execute(other.url, insertNewerStep);
+      assert.match(await refuseAsSource(), /^Cannot use the source\. .* schema of a newer Espalier/);
     });
 
     test('refuses a source that is an unfinished copy itself', async () => {
       await startOnce(kind, other);
-      await execute(other.url, mark);
-      assert.match(await fromOther(), /^The source is an unfinished copy/);
+      await execute(other.url, insertCopyMark);
+      assert.match(await refuseAsSource(), /^The source is an unfinished copy/);
     });
 
     test('refuses a destination with an installation and leaves it unchanged', async () => {
       await startOnce(kind, other);
-      const stored = await readEverything(other.url);
+      const rowsBefore = await readEverything(other.url);
       assert.match(
-        await toOther(),
+        await refuseAsDestination(),
         /^The destination already contains an installation\. .* Use a new database\.$/,
       );
-      assert.deepEqual(await readEverything(other.url), stored);
+      assert.deepEqual(await readEverything(other.url), rowsBefore);
     });
 
     test('refuses a destination with an unfinished copy of another installation', async () => {
       await startOnce(kind, other);
-      await execute(other.url, mark);
-      const stored = await readEverything(other.url);
-      assert.match(await toOther(), /^The destination contains an unfinished copy of another installation/);
-      assert.deepEqual(await readEverything(other.url), stored);
+      await execute(other.url, insertCopyMark);
+      const rowsBefore = await readEverything(other.url);
+      assert.match(
+        await refuseAsDestination(),
+        /^The destination contains an unfinished copy of another installation/,
+      );
+      assert.deepEqual(await readEverything(other.url), rowsBefore);
     });
 
     test('refuses a destination of another program', async () => {
-      await withExistingDatabase(other.url, nothing);
+      await withExistingDatabase(other.url, doNothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
-      assert.match(await toOther(), /^Cannot use the destination\. .* another program/);
+      assert.match(await refuseAsDestination(), /^Cannot use the destination\. .* another program/);
     });
 
     test('refuses a destination with a newer schema', async () => {
-      await withDatabase(other.url, nothing);
-      await execute(other.url, makeNewer);
-      assert.match(await toOther(), /^Cannot use the destination\. .* schema of a newer Espalier/);
+      await withDatabase(other.url, doNothing);
+      await execute(other.url, insertNewerStep);
+      assert.match(
+        await refuseAsDestination(),
+        /^Cannot use the destination\. .* schema of a newer Espalier/,
+      );
     });
 
     test('accepts a destination that has a schema but no installation yet', async () => {
-      await withDatabase(other.url, nothing);
+      await withDatabase(other.url, doNothing);
       const compared = await withExistingDatabase(installation.url, (database) =>
         copyInto(other.url, database),
       );
@@ -150,7 +156,7 @@ describe('espalier copy', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-copy-'));
     source = urlOf('source.db');
-    await startOnce(sqlite, { url: source, remove: nothing });
+    await startOnce(sqlite, { url: source, remove: doNothing });
     await insertFolders(
       source,
       Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
@@ -184,14 +190,14 @@ describe('espalier copy', () => {
   test('explains why PostgreSQL cannot be reached', async () => {
     const database = await postgres.create();
     const other = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
-    for (const [wrong, complaint] of [
+    for (const [wrongUrl, expectedMessage] of [
       [other({ password: 'wrong-password' }), /password authentication failed/],
       [other({ hostname: 'nowhere.invalid' }), /nowhere\.invalid/],
       [other({ port: '1' }), /ECONNREFUSED/],
       [other({ pathname: 'espalier_none' }), /"espalier_none" does not exist/],
     ] as const) {
-      assert.match(await assertRefused(source, wrong), complaint);
-      assert.match(await assertRefused(wrong, to), complaint);
+      assert.match(await assertRefused(source, wrongUrl), expectedMessage);
+      assert.match(await assertRefused(wrongUrl, to), expectedMessage);
     }
     assert.equal(isCreated(), false);
     await database.remove();
@@ -205,8 +211,8 @@ describe('espalier copy', () => {
       errors,
       /^espalier: The database file .*new\.db cannot be \w+: .*(full|disk I\/O error)\.( The database has reached the file size limit of its process\.)?\n$/,
     );
-    const again = await runCopy([source, to]);
-    assert.equal(again.code, 0, again.errors);
+    const secondRun = await runCopy([source, to]);
+    assert.equal(secondRun.code, 0, secondRun.errors);
   });
 
   test('reads a URL from a file, so that no password is in the process list', async () => {

@@ -48,9 +48,9 @@ export async function withExistingDatabase<T>(
 
 export async function readSchema(database: Database): Promise<Tables> {
   const statement = database.dialect.id === 'uuid' ? postgresColumns : sqliteColumns;
-  const stored = await database.all(statement, {});
+  const columnRows = await database.all(statement, {});
   return Object.fromEntries(
-    [...Map.groupBy(stored, ({ table }) => table)].map(([table, columns]) => [
+    [...Map.groupBy(columnRows, ({ table }) => table)].map(([table, columns]) => [
       table,
       {
         columns: columns.map(({ column }) => column),

@@ -24,22 +24,23 @@ export async function copyThereAndBack(folders: number): Promise<Leg[]> {
   const databases: TestDatabase[] = [];
   try {
     for (const kind of kinds) databases.push(await kind.create());
-    let previous: State | undefined;
+    let previousState: State | undefined;
     const legs: Leg[] = [];
     for (const [index, kind] of kinds.entries()) {
       const database = databases[index]!;
-      const before = databases[index - 1];
-      if (before) {
+      const sourceDatabase = databases[index - 1];
+      if (sourceDatabase) {
         const start = performance.now();
-        const { code, output, errors } = await runCopy([before.url, database.url]);
+        const { code, output, errors } = await runCopy([sourceDatabase.url, database.url]);
         assert.equal(code, 0, errors);
         assert.match(output, /The source and the destination are identical/);
         const seconds = (performance.now() - start) / 1000;
         legs.push({ from: kinds[index - 1]!.name, to: kind.name, seconds });
       }
-      const now = await visit(kind, { database, clock, folders, tokens: previous?.tokens });
-      if (previous) assert.ok(now.tree === previous.tree, `the tree differs on ${kind.name}`);
-      previous = now;
+      const currentState = await visit(kind, { database, clock, folders, tokens: previousState?.tokens });
+      if (previousState)
+        assert.ok(currentState.tree === previousState.tree, `the tree differs on ${kind.name}`);
+      previousState = currentState;
     }
     return legs;
   } finally {
@@ -67,17 +68,17 @@ async function visit(kind: DatabaseKind, { database, clock, folders, tokens }: V
   try {
     const answer = tokens ? await testbed.refresh(tokens) : undefined;
     if (answer) assert.equal(answer.status, 200, `the refresh on ${kind.name}`);
-    const next = answer?.json<LoginResponse>() ?? (await testbed.logIn());
-    const graph = new GraphTestbed(testbed, next.authToken);
+    const newTokens = answer?.json<LoginResponse>() ?? (await testbed.logIn());
+    const graph = new GraphTestbed(testbed, newTokens.authToken);
     const query: RunQuery = (query, variables) => graph.query(query, variables);
     if (!tokens) await createEstate(query, shapeEstate(folders));
-    const searched = `{search(text: "${rareWord}"){totalCount}}`;
-    assert.deepEqual(await query(searched), { search: { totalCount: searchHits } });
-    const exported = await testbed.query(
+    const searchQuery = `{search(text: "${rareWord}"){totalCount}}`;
+    assert.deepEqual(await query(searchQuery), { search: { totalCount: searchHits } });
+    const exportResponse = await testbed.query(
       '{exportFolders{path title icon description properties}}',
-      next.authToken,
+      newTokens.authToken,
     );
-    return { tokens: next, tree: exported.text };
+    return { tokens: newTokens, tree: exportResponse.text };
   } finally {
     await testbed.stop();
   }

@@ -15,7 +15,7 @@ import { tokensSubject } from '../token-model/tokens-subject.ts';
 const subjects = [treeSubject, rightsSubject, mirrorSubject, tokensSubject, requestsSubject];
 const maxSeed = 2 ** 31 - 1;
 
-const { chosen, seed: chosenSeed, steps, minutes } = readOptions();
+const { chosen: chosenSubjects, seed: chosenSeed, steps, minutes } = readOptions();
 const start = performance.now();
 let isInterrupted = false;
 let runs = 0;
@@ -30,7 +30,7 @@ console.log(`${runs} runs, ${totalSteps} steps, ${minutesTaken().toFixed(1)} min
 /** Returns whether all runs succeeded. */
 async function runAll(): Promise<boolean> {
   for (let seed = chosenSeed ?? Math.floor(Math.random() * maxSeed); ; seed++) {
-    for (const subject of chosen) {
+    for (const subject of chosenSubjects) {
       for (const kind of databaseKinds) {
         if (isOver()) return true;
         const limits = { steps: steps ?? subject.steps, isOver, isInterrupted: () => isInterrupted };
@@ -57,14 +57,14 @@ function readOptions() {
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined && !(value >= 0)) end(`--${name} must be a number of at least 0.`);
   }
-  const named = positionals.map((name) => {
+  const namedSubjects = positionals.map((name) => {
     const subject = subjects.find((each) => each.name === name);
     return (
       subject ??
       end(`There is no fuzz subject ${name}. Use one of: ${subjects.map((each) => each.name).join(', ')}.`)
     );
   });
-  return { chosen: named.length > 0 ? named : subjects, ...numbers };
+  return { chosen: namedSubjects.length > 0 ? namedSubjects : subjects, ...numbers };
 }
 
 function end(message: string): never {

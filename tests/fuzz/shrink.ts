@@ -37,8 +37,8 @@ export async function shrinkFailure<Operation>(
   for (let portion = smallest.operations.length; portion >= 1; portion = Math.floor(portion / 2)) {
     const start = smallest.operations.length - (keepsLast ? 1 : 0);
     for (let end = start; end > 0 && !isTimeUp(); end -= portion) {
-      const { operations: left } = smallest;
-      await attempt([...left.slice(0, Math.max(0, end - portion)), ...left.slice(end)]);
+      const { operations: remaining } = smallest;
+      await attempt([...remaining.slice(0, Math.max(0, end - portion)), ...remaining.slice(end)]);
     }
   }
   return smallest;

@@ -7,7 +7,7 @@ export interface FuzzTarget<Operation> {
   /** The name on the command line. */
   readonly name: string;
   /** The headline of a failure. */
-  readonly failing: string;
+  readonly failureTitle: string;
   /** The default number of steps of a run. */
   readonly steps: number;
   readonly run: (
@@ -51,11 +51,11 @@ export function createSubject<Operation>(target: FuzzTarget<Operation>): Subject
       const start = performance.now();
       const result = await target.run(kind, seed, limits);
       const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      const counted = `${result.steps} steps, ${result.summary}, ${seconds} s`;
-      console.log(`${name}, seed ${seed} on ${kind.name}: ${counted}`);
+      const summaryLine = `${result.steps} steps, ${result.summary}, ${seconds} s`;
+      console.log(`${name}, seed ${seed} on ${kind.name}: ${summaryLine}`);
       const { failure } = result;
       if (!failure) return { steps: result.steps, isGood: true };
-      console.log(`\n${target.failing} at ${target.describe(failure)}`);
+      console.log(`\n${target.failureTitle} at ${target.describe(failure)}`);
       console.log(`\nTo try it again: ${formatCommand(name, seed, limits.steps)}`);
       await printSmallest(target, kind, failure, limits.isInterrupted);
       return { steps: result.steps, isGood: false };

@@ -8,7 +8,7 @@ import { describeFailure, generateRequests, runRequests, shrink } from './reques
 
 export const requestsSubject = createSubject({
   name: 'requests',
-  failing: 'A check of the server failed',
+  failureTitle: 'A check of the server failed',
   steps: 5_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runRequests(kind, generateRequests(seed, steps), isOver);

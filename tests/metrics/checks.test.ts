@@ -55,9 +55,9 @@ test('a scrape omits checks that fail or never end, and contains the other metri
   ]);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const reading = readChecks(createMetrics(() => new Promise(() => undefined)));
+    const pendingChecks = readChecks(createMetrics(() => new Promise(() => undefined)));
     mock.timers.tick(1_750);
-    assert.deepEqual(await reading, ['espalier_ready 1']);
+    assert.deepEqual(await pendingChecks, ['espalier_ready 1']);
   } finally {
     mock.timers.reset();
   }

@@ -54,15 +54,18 @@ for (const kind of databaseKinds) {
         { method: 'POST', route: '/graphql', status: '401' },
         { method: 'GET', route: 'none', status: '404' },
       ]) {
-        const counted = async () => (await scrape()).number(name, labels) ?? 0;
+        const readCount = async () => (await scrape()).number(name, labels) ?? 0;
         const expected = (before.number(name, labels) ?? 0) + 1;
-        await eventually(async () => (await counted()) === expected, `one more of ${JSON.stringify(labels)}`);
+        await eventually(
+          async () => (await readCount()) === expected,
+          `one more of ${JSON.stringify(labels)}`,
+        );
       }
     });
 
     test('count logins, refreshes and replays by outcome', async () => {
       const before = await scrape();
-      const grown = async (name: string, outcome: string) =>
+      const readIncrease = async (name: string, outcome: string) =>
         (await scrape()).number(name, { outcome })! - before.number(name, { outcome })!;
       const tokens = await testbed.logIn();
       await testbed.post('/login', { ...administrator, password: 'wrong' });
@@ -70,15 +73,15 @@ for (const kind of databaseKinds) {
       await testbed.refresh(tokens);
       testbed.clock.advanceSeconds(11);
       await testbed.refresh(tokens);
-      assert.equal(await grown('espalier_logins_total', 'ok'), 1);
-      assert.equal(await grown('espalier_logins_total', 'refused'), 1);
-      assert.equal(await grown('espalier_refreshes_total', 'ok'), 1);
+      assert.equal(await readIncrease('espalier_logins_total', 'ok'), 1);
+      assert.equal(await readIncrease('espalier_logins_total', 'refused'), 1);
+      assert.equal(await readIncrease('espalier_refreshes_total', 'ok'), 1);
       await eventually(
-        async () => (await grown('espalier_refreshes_total', 'refused')) === 2,
+        async () => (await readIncrease('espalier_refreshes_total', 'refused')) === 2,
         'both refusals are counted',
       );
-      assert.equal(await grown('espalier_refresh_token_replays_total', 'tolerated'), 1);
-      assert.equal(await grown('espalier_refresh_token_replays_total', 'ended'), 1);
+      assert.equal(await readIncrease('espalier_refresh_token_replays_total', 'tolerated'), 1);
+      assert.equal(await readIncrease('espalier_refresh_token_replays_total', 'ended'), 1);
     });
 
     test('count operations with their cost and whether their document was cached', async () => {
@@ -155,8 +158,8 @@ describe('the metrics port', () => {
     const url = new URL(testbed.metricsUrl!);
     assert.equal((await fetch(new URL('/login', url))).status, 404);
     assert.equal((await fetch(new URL('/', url))).status, 404);
-    const posted = await fetch(url, { method: 'POST', body: 'x' });
-    assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
+    const postResponse = await fetch(url, { method: 'POST', body: 'x' });
+    assert.deepEqual([postResponse.status, postResponse.headers.get('allow')], [405, 'GET, HEAD']);
     assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
     assert.equal((await fetch(`${url.href}?x=1`)).status, 200);
     assert.equal((await testbed.send('GET', '/metrics')).status, 404);

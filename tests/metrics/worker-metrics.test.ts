@@ -9,7 +9,7 @@ import { Scrape } from './scrape.ts';
 
 test('one port reports the sum of the metrics of two workers', async () => {
   const testbed = await WorkersTestbed.start(sqlite, { METRICS_PORT: '0', LOG_LEVEL: 'debug' });
-  const stopped: number[] = [];
+  const suspendedPids: number[] = [];
   try {
     const [, metricsUrl] = /Metrics +(\S+)/.exec(testbed.node.output)!;
     const { authToken } = await testbed.logIn();
@@ -17,7 +17,8 @@ test('one port reports the sum of the metrics of two workers', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${authToken}\r\nContent-Length: ${query.length}\r\n\r\n`;
     const before = await Scrape.of(metricsUrl!);
     const labels = { method: 'POST', route: '/graphql', status: '200' };
-    const answered = (scrape: Scrape) => scrape.number('espalier_http_request_duration_seconds', labels) ?? 0;
+    const countResponses = (scrape: Scrape) =>
+      scrape.number('espalier_http_request_duration_seconds', labels) ?? 0;
     for (const connection of await testbed.connectToEach(authToken)) {
       for (let times = 0; times < 2; times++) {
         assert.equal((await connection.exchange(head + query))?.status, 200);
@@ -25,18 +26,21 @@ test('one port reports the sum of the metrics of two workers', async () => {
     }
     const after = await Scrape.of(metricsUrl!);
     // `connectToEach` sends at least one query to each worker, in addition to the four above.
-    assert.ok(answered(after) - answered(before) >= 6);
+    assert.ok(countResponses(after) - countResponses(before) >= 6);
     assert.equal(after.number('espalier_workers'), 2);
     assert.equal(after.number('espalier_build_info'), 1);
     assert.equal(after.number('espalier_ready'), 1);
     assert.equal(after.number('espalier_logins_total', { outcome: 'ok' }), 1);
 
-    await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
-    const [one, two] = testbed.processes;
-    stopped.push(one!, two!);
+    await eventually(() => testbed.workerPids.length === 2, 'both workers have written a log line');
+    const [one, two] = testbed.workerPids;
+    suspendedPids.push(one!, two!);
     process.kill(one!, 'SIGSTOP');
-    const late = await Scrape.of(metricsUrl!);
-    assert.ok(answered(late) >= answered(after), 'the counts of a suspended worker are kept');
+    const scrapeWithoutWorker = await Scrape.of(metricsUrl!);
+    assert.ok(
+      countResponses(scrapeWithoutWorker) >= countResponses(after),
+      'the counts of a suspended worker are kept',
+    );
     process.kill(two!, 'SIGSTOP');
     assert.equal((await fetch(metricsUrl!)).status, 500);
     process.kill(two!, 'SIGCONT');
@@ -50,12 +54,12 @@ test('one port reports the sum of the metrics of two workers', async () => {
         () => false,
       );
     await eventually(areBothCounted, 'both workers respond');
-    const replaced = await Scrape.of(metricsUrl!);
-    assert.ok(answered(replaced) >= answered(after), 'the counts of an ended worker are kept');
-    assert.equal(replaced.number('espalier_logins_total', { outcome: 'ok' }), 1);
+    const laterScrape = await Scrape.of(metricsUrl!);
+    assert.ok(countResponses(laterScrape) >= countResponses(after), 'the counts of an ended worker are kept');
+    assert.equal(laterScrape.number('espalier_logins_total', { outcome: 'ok' }), 1);
   } finally {
     // A suspended worker would outlive the node and hold its output open.
-    for (const each of stopped) ignoreMissingProcess(() => process.kill(each, 'SIGCONT'));
+    for (const each of suspendedPids) ignoreMissingProcess(() => process.kill(each, 'SIGCONT'));
     await testbed.stop();
   }
 });

@@ -5,7 +5,7 @@ import { describeFailure, generateOperations, runOperations, shrink } from './ra
 
 export const treeSubject = createSubject({
   name: 'tree',
-  failing: 'Server and model disagree',
+  failureTitle: 'Server and model disagree',
   steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runOperations(kind, generateOperations(seed, steps), { isOver });

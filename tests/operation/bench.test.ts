@@ -48,8 +48,15 @@ describe('the benchmark', () => {
       const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-test-'));
       context.after(() => rmSync(folder, { recursive: true }));
       const file = join(folder, 'results.json');
-      const short = ['--folders', '1000', '--rounds', '1', '--requests', '2'];
-      const { stdout } = await bench(...(scenarios ?? []), '--database', database, ...short, '--json', file);
+      const shortArgs = ['--folders', '1000', '--rounds', '1', '--requests', '2'];
+      const { stdout } = await bench(
+        ...(scenarios ?? []),
+        '--database',
+        database,
+        ...shortArgs,
+        '--json',
+        file,
+      );
       const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: { scenario: string }[] };
       const others = ['login', 'refresh', 'create', 'import', 'delivery', 'start', 'memory'];
       const expected = scenarios ?? [...readScenarios.map(({ name }) => name), ...others];
@@ -75,24 +82,33 @@ describe('the benchmark', () => {
   test('sends the queries, variables and headers of the console, the client and the example', async () => {
     const testbed = await Testbed.start(sqlite);
     try {
-      const sent = async (name: string) => {
+      const readSentRequest = async (name: string) => {
         const site = { url: testbed.url, logIn: async () => (await testbed.logIn()).authToken };
         const scenario = readScenarios.find((each) => each.name === name)!;
         const { body, headers } = await createRequest(scenario, { site, tree, credentials: administrator });
         return { ...(JSON.parse(body) as { query: string; variables: object }), headers };
       };
-      const level = await sent('console-level');
-      assert.match(level.query, /query TreeRange[^]*fragment FolderRow on Folder/);
-      assert.deepEqual(level.variables, { id: 'rooms', skip: 0, first: 100 });
-      assert.deepEqual(Object.keys(level.headers).toSorted(), ['accept', 'authorization', 'content-type']);
-      const watched = await sent('watch');
-      assert.match(watched.query, /descendants\(first:\$first/);
-      assert.deepEqual(watched.variables, { id: 'campus', first: 100, after: null, lastParent: 'campus' });
-      const example = await sent('example-page');
+      const levelRequest = await readSentRequest('console-level');
+      assert.match(levelRequest.query, /query TreeRange[^]*fragment FolderRow on Folder/);
+      assert.deepEqual(levelRequest.variables, { id: 'rooms', skip: 0, first: 100 });
+      assert.deepEqual(Object.keys(levelRequest.headers).toSorted(), [
+        'accept',
+        'authorization',
+        'content-type',
+      ]);
+      const watchRequest = await readSentRequest('watch');
+      assert.match(watchRequest.query, /descendants\(first:\$first/);
+      assert.deepEqual(watchRequest.variables, {
+        id: 'campus',
+        first: 100,
+        after: null,
+        lastParent: 'campus',
+      });
+      const exampleRequest = await readSentRequest('example-page');
       assert.ok(
-        readFileSync(join(root, 'examples/python/espalier_client.py'), 'utf8').includes(example.query),
+        readFileSync(join(root, 'examples/python/espalier_client.py'), 'utf8').includes(exampleRequest.query),
       );
-      assert.deepEqual(example.variables, { path: roomsPath, after: null });
+      assert.deepEqual(exampleRequest.variables, { path: roomsPath, after: null });
     } finally {
       await testbed.stop();
     }

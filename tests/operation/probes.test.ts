@@ -80,7 +80,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    const fine = {
+    const allOk = {
       database: 'ok',
       migrations: 'ok',
       writes: 'ok',
@@ -93,18 +93,18 @@ for (const kind of databaseKinds) {
       const readChecks = () => testbed.send('GET', '/readyz?verbose');
       // A node on PostgreSQL opens its connection for notifications after the port.
       const isListening = async () =>
-        (await readChecks()).json<{ checks: typeof fine }>().checks.notifications === 'ok';
+        (await readChecks()).json<{ checks: typeof allOk }>().checks.notifications === 'ok';
       await eventually(isListening, 'the node receives notifications');
       const answer = await readChecks();
       assert.equal(answer.status, 200);
-      assert.deepEqual(answer.json(), { status: 'ready', checks: fine });
+      assert.deepEqual(answer.json(), { status: 'ready', checks: allOk });
     });
 
     test('are logged only at debug level if they succeed', () => {
       const lines = testbed.logLines.map((text) => JSON.parse(text) as { level: number; route?: string });
-      const ofProbes = lines.filter(({ route }) => route !== undefined && route in probes);
-      assert.ok(ofProbes.length > 0);
-      assert.ok(ofProbes.every(({ level }) => level <= 20));
+      const probeLines = lines.filter(({ route }) => route !== undefined && route in probes);
+      assert.ok(probeLines.length > 0);
+      assert.ok(probeLines.every(({ level }) => level <= 20));
     });
 
     test('read the database only a few times a second, even with many requests', async () => {
@@ -127,7 +127,7 @@ for (const kind of databaseKinds) {
       assert.equal(verbose.status, 503);
       const { detail, checks } = verbose.json<{ detail: string; checks: object }>();
       assert.equal(detail, 'The database does not respond.');
-      assert.deepEqual(checks, { ...fine, database: 'failed', migrations: 'failed', writes: 'failed' });
+      assert.deepEqual(checks, { ...allOk, database: 'failed', migrations: 'failed', writes: 'failed' });
       const head = await testbed.send('HEAD', '/readyz');
       assert.equal(head.status, 503);
       assert.equal(head.text, '');
@@ -137,15 +137,16 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.query('{folder{name}}', authToken)).status, 200);
       const lines = testbed.logLines.map((line) => JSON.parse(line) as { level: number; route?: string });
       assert.ok(lines.every(({ level, route }) => route !== '/readyz' || level <= 20));
-      const logged = testbed.logLines.filter((line) => /"msg":"the database /i.test(line));
-      assert.equal(logged.length, 2);
-      assert.match(logged[0]!, /"level":40.*db-7\.internal.*does not respond/);
-      assert.match(logged[1]!, /"level":30.*responds again/);
+      const databaseLines = testbed.logLines.filter((line) => /"msg":"the database /i.test(line));
+      assert.equal(databaseLines.length, 2);
+      assert.match(databaseLines[0]!, /"level":40.*db-7\.internal.*does not respond/);
+      assert.match(databaseLines[1]!, /"level":30.*responds again/);
     });
 
     test('are not needed for the log line about a lost database', async () => {
-      const earlier = testbed.logLines.length;
-      const isLogged = (text: string) => testbed.logLines.slice(earlier).some((line) => line.includes(text));
+      const lineCount = testbed.logLines.length;
+      const isLogged = (text: string) =>
+        testbed.logLines.slice(lineCount).some((line) => line.includes(text));
       isBroken = true;
       await eventually(async () => {
         await testbed.purge().catch(() => undefined);
@@ -159,12 +160,12 @@ for (const kind of databaseKinds) {
     });
 
     test('are available only below the base path', async () => {
-      const below = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api' } });
+      const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api' } });
       for (const [path, body] of Object.entries(probes)) {
-        assert.deepEqual((await below.send('GET', path)).json(), body);
-        assert.equal((await fetch(new URL(path, below.url))).status, 404);
+        assert.deepEqual((await testbed.send('GET', path)).json(), body);
+        assert.equal((await fetch(new URL(path, testbed.url))).status, 404);
       }
-      await below.stop();
+      await testbed.stop();
     });
   });
 }
@@ -175,7 +176,7 @@ describe('a node with an embedded database', () => {
     t.after(() => testbed.stop());
     const { authToken } = await testbed.logIn();
     const folder = dirname(testbed.database.url.slice('sqlite:'.length));
-    const ready = async (status: number) => (await testbed.send('GET', '/readyz')).status === status;
+    const hasReadyStatus = async (status: number) => (await testbed.send('GET', '/readyz')).status === status;
     const databaseCheck = async () => {
       const answer = await testbed.query('{server{health{name isOk detail}}}', authToken);
       return answer.json<{ data: { server: { health: HealthCheck[] } } }>().data.server.health[0]!;
@@ -183,7 +184,7 @@ describe('a node with an embedded database', () => {
     assert.equal((await databaseCheck()).isOk, true);
     renameSync(folder, `${folder}.away`);
     try {
-      await eventually(() => ready(503), 'the node is not ready');
+      await eventually(() => hasReadyStatus(503), 'the node is not ready');
       const { checks } = (await testbed.send('GET', '/readyz?verbose')).json<{ checks: object }>();
       assert.deepEqual(checks, {
         database: 'failed',
@@ -207,7 +208,7 @@ describe('a node with an embedded database', () => {
     } finally {
       renameSync(`${folder}.away`, folder);
     }
-    await eventually(() => ready(200), 'the node is ready again');
+    await eventually(() => hasReadyStatus(200), 'the node is ready again');
     await testbed.logIn();
     assert.equal((await databaseCheck()).isOk, true);
     const logged = testbed.logLines.map((line) => JSON.parse(line) as { level: number; msg: string });
@@ -251,7 +252,7 @@ describe('readiness', () => {
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
   };
-  const nextRead = async (count: number) => {
+  const waitForRead = async (count: number) => {
     while (reads.length < count) await new Promise((resolve) => setImmediate(resolve));
     return reads[count - 1]!;
   };
@@ -260,20 +261,20 @@ describe('readiness', () => {
     await start({ timeoutMs: 10_000, cacheMs: 0 });
     const connection = await RawConnection.open(app.url);
     connection.send(get('/readyz').repeat(50) + get('/livez'));
-    (await nextRead(1)).answer();
+    (await waitForRead(1)).answer();
     for (let count = 0; count < 50; count++) assert.equal((await connection.read())?.status, 200);
     connection.close();
     assert.equal(reads.length, 1);
-    const again = probe();
-    (await nextRead(2)).fail();
-    assertNotReady(await again, 'The database does not respond.');
+    const secondProbe = probe();
+    (await waitForRead(2)).fail();
+    assertNotReady(await secondProbe, 'The database does not respond.');
   });
 
   test('caches its result for a short time, even a failure', async () => {
     await start({ timeoutMs: 10_000, cacheMs: 60_000 });
-    const probing = probe();
-    (await nextRead(1)).fail();
-    assertNotReady(await probing, 'The database does not respond.');
+    const pendingProbe = probe();
+    (await waitForRead(1)).fail();
+    assertNotReady(await pendingProbe, 'The database does not respond.');
     assertNotReady(await probe(), 'The database does not respond.');
     assert.equal(reads.length, 1);
   });
@@ -285,9 +286,9 @@ describe('readiness', () => {
     assert.equal(reads.length, 2);
     // This late result is ignored.
     reads[0]!.fail();
-    const probing = probe();
-    (await nextRead(3)).answer();
-    assert.equal((await probing).status, 200);
+    const pendingProbe = probe();
+    (await waitForRead(3)).answer();
+    assert.equal((await pendingProbe).status, 200);
   });
 
   test('ends immediately when the node begins to stop, while the node stays alive', async () => {
@@ -297,7 +298,7 @@ describe('readiness', () => {
     for (const connection of [one, other]) {
       assert.equal((await connection.exchange(get('/livez') + get('/readyz')))?.status, 200);
     }
-    const { answer } = await nextRead(1);
+    const { answer } = await waitForRead(1);
     let calls = 0;
     const work = Promise.withResolvers<GraphResult>();
     app.open = () => {

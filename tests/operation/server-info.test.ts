@@ -150,9 +150,10 @@ for (const kind of databaseKinds) {
       const at = new Date(Math.floor(tree.server.clock.now() / 60_000) * 60_000).toISOString();
       const tokens = await tree.server.logIn();
       await tree.server.logIn({ ...administrator, password: 'wrong horse' });
-      const fresh = (await tree.server.refresh(tokens)).json<typeof tokens>();
-      const { minutes, liveSessions } = (await tree.query<Info>(`{server{${activity}}}`, {}, fresh.authToken))
-        .server.activity;
+      const newTokens = (await tree.server.refresh(tokens)).json<typeof tokens>();
+      const { minutes, liveSessions } = (
+        await tree.query<Info>(`{server{${activity}}}`, {}, newTokens.authToken)
+      ).server.activity;
       assert.equal(minutes.length, 2);
       const counted = { requests: 4, errors: 0, logins: 1, failedLogins: 1, refreshes: 1 };
       assert.deepEqual(minutes[1], { at, ...counted });
@@ -164,21 +165,24 @@ for (const kind of databaseKinds) {
     });
 
     test('contains the number of open sockets and subscriptions', async () => {
-      const open = async () => {
+      const readOpenCounts = async () => {
         const { sockets, subscriptions } = (await tree.query<Info>(`{server{${activity}}}`)).server.activity;
         return [sockets, subscriptions];
       };
-      const becomes = (...expected: number[]) =>
-        eventually(async () => isDeepStrictEqual(await open(), expected), `${expected.join()} are open`);
-      await becomes(0, 0);
+      const waitForCounts = (...expected: number[]) =>
+        eventually(
+          async () => isDeepStrictEqual(await readOpenCounts(), expected),
+          `${expected.join()} are open`,
+        );
+      await waitForCounts(0, 0);
       const client = await SocketClient.connect(tree.server.url, tree.authToken);
       client.start('1', 'subscription{folderChanges{cursor}}');
       client.start('2', 'subscription{folderChanges{cursor}}');
-      await becomes(1, 2);
+      await waitForCounts(1, 2);
       client.send({ id: '1', type: 'complete' });
-      await becomes(1, 1);
+      await waitForCounts(1, 1);
       client.socket.close();
-      await becomes(0, 0);
+      await waitForCounts(0, 0);
     });
 
     test('is available to administrators only', async () => {

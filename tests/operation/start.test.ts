@@ -21,17 +21,17 @@ const masterKey = randomBytes(32).toString('base64');
 
 describe('espalier serve', () => {
   let folder: string;
-  let started: ProgramProcess | undefined;
+  let lastProcess: ProgramProcess | undefined;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
   afterEach(async () => {
-    await started?.end('SIGKILL');
+    await lastProcess?.end('SIGKILL');
     rmSync(folder, { recursive: true });
   });
 
   const start = (args: string[] = [], environment: Record<string, string> = {}, errors?: number) =>
-    (started = new ProgramProcess(folder, ['serve', ...args], environment, errors));
+    (lastProcess = new ProgramProcess(folder, ['serve', ...args], environment, errors));
   const run = (args: string[], environment: Record<string, string> = {}) =>
-    (started = new ProgramProcess(folder, args, environment)).end();
+    (lastProcess = new ProgramProcess(folder, args, environment)).end();
   /**
    * Runs a command in the shared host process. The command must end by itself. Another test covers the exit
    * codes of real processes.
@@ -41,15 +41,15 @@ describe('espalier serve', () => {
   for (const kind of databaseKinds) {
     describe(`on ${kind.name}`, () => {
       let database: TestDatabase;
-      let stored: Record<string, string>;
+      let databaseEnvironment: Record<string, string>;
       beforeEach(async () => {
         database = await kind.create();
-        stored = { ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey };
+        databaseEnvironment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey };
       });
       afterEach(() => database.remove());
 
       test('creates an installation at the first start, prints the password once, and prints how to log in', async () => {
-        const first = start([], stored);
+        const first = start([], databaseEnvironment);
         const firstUrl = await first.waitUntilRunning();
         const password = /Password +(\S+)/.exec(first.output)![1]!;
         assert.equal(first.output.split(password).length, 2);
@@ -73,7 +73,7 @@ describe('espalier serve', () => {
           [
             {
               msg: 'created a new, empty installation',
-              database: redactPassword(stored['ESPALIER_DATABASE_URL']!),
+              database: redactPassword(databaseEnvironment['ESPALIER_DATABASE_URL']!),
             },
             {
               msg: 'started',
@@ -89,7 +89,7 @@ describe('espalier serve', () => {
           ],
         );
 
-        const second = start([], stored);
+        const second = start([], databaseEnvironment);
         const url = await second.waitUntilRunning();
         assert.ok(!second.output.includes(password));
         assert.doesNotMatch(second.output, /Password|First start/);
@@ -111,7 +111,7 @@ describe('espalier serve', () => {
       test('takes the administrator from variables or a file and does not print the password', async () => {
         writeFileSync(join(folder, 'secret'), 'from a file, with spaces\n');
         const environment = {
-          ...stored,
+          ...databaseEnvironment,
           ESPALIER_ADMIN_USERNAME: 'Root Admin',
           ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
           ESPALIER_LOG_LEVEL: 'trace',
@@ -130,11 +130,11 @@ describe('espalier serve', () => {
       });
 
       test('stops with one error line before creating anything if the port is in use', async () => {
-        const taken = createServer().listen(0, '127.0.0.1');
-        await once(taken, 'listening');
-        const { port } = taken.address() as AddressInfo;
-        const { code, output, errors } = await start(['--port', String(port)], stored).end();
-        taken.close();
+        const blocker = createServer().listen(0, '127.0.0.1');
+        await once(blocker, 'listening');
+        const { port } = blocker.address() as AddressInfo;
+        const { code, output, errors } = await start(['--port', String(port)], databaseEnvironment).end();
+        blocker.close();
         assert.equal(code, 1);
         assert.equal(output, '');
         assert.match(
@@ -146,7 +146,10 @@ describe('espalier serve', () => {
       });
 
       test('creates one installation if several servers start concurrently for the first time', async () => {
-        const programs = Array.from({ length: 4 }, () => new ProgramProcess(folder, ['serve'], stored));
+        const programs = Array.from(
+          { length: 4 },
+          () => new ProgramProcess(folder, ['serve'], databaseEnvironment),
+        );
         try {
           await Promise.all(programs.map((each) => each.waitUntilRunning()));
         } finally {
@@ -169,7 +172,7 @@ describe('espalier serve', () => {
       test('creates the example tree of --demo once and never changes it again', async () => {
         const count = async (args: string[]) => {
           const server = start([...args, '--console', 'off'], {
-            ...stored,
+            ...databaseEnvironment,
             ESPALIER_ADMIN_PASSWORD: 'a good password',
           });
           const url = await server.waitUntilRunning();
@@ -178,21 +181,21 @@ describe('espalier serve', () => {
           const body = JSON.stringify({ username: 'admin', password: 'a good password' });
           const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
           const { authToken } = (await login.json()) as { authToken: string };
-          const below = (depth: number): string =>
-            depth === 0 ? '' : `folders{items{name ${below(depth - 1)}}}`;
+          const foldersQuery = (depth: number): string =>
+            depth === 0 ? '' : `folders{items{name ${foldersQuery(depth - 1)}}}`;
           const answer = await fetch(`${url}/graphql`, {
             method: 'POST',
             headers: { ...headers, authorization: `Bearer ${authToken}` },
-            body: JSON.stringify({ query: `{folder{${below(5)}}}` }),
+            body: JSON.stringify({ query: `{folder{${foldersQuery(5)}}}` }),
           });
           const names = (await answer.text()).match(/"name"/g) ?? [];
           await server.end('SIGTERM');
           return names.length;
         };
-        const created = await count(['--demo']);
-        assert.ok(created >= 200, String(created));
-        assert.equal(await count(['--demo']), created);
-        assert.equal(await count([]), created);
+        const firstCount = await count(['--demo']);
+        assert.ok(firstCount >= 200, String(firstCount));
+        assert.equal(await count(['--demo']), firstCount);
+        assert.equal(await count([]), firstCount);
       });
     });
   }
@@ -207,9 +210,9 @@ describe('espalier serve', () => {
   });
 
   test('keeps serving if the log cannot be written and nothing reads the output', async () => {
-    const full = openSync('/dev/full', 'w');
-    const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, full);
-    closeSync(full);
+    const fullDevice = openSync('/dev/full', 'w');
+    const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, fullDevice);
+    closeSync(fullDevice);
     const url = await server.waitUntilRunning();
     server.closeOutput();
     for (let time = 0; time < 10; time++) assert.equal((await fetch(`${url}/readyz`)).status, 200);
@@ -241,17 +244,21 @@ describe('espalier serve', () => {
 
   test('warns about a password in the arguments, because other users can read it, and never prints it', async () => {
     const url = 'postgres://me:hunter2@127.0.0.1:1/tree';
-    const seen = /--database-url contains a password, which every user of this machine can read/g;
+    const warningPattern = /--database-url contains a password, which every user of this machine can read/g;
     for (const args of [['serve'], ['migrate'], ['keys', 'list'], ['doctor']]) {
       const { output, errors } = await run([...args, '--database-url', url]);
-      assert.equal((output + errors).match(seen)?.length, 1, `${args.join(' ')}: ${output}${errors}`);
+      assert.equal(
+        (output + errors).match(warningPattern)?.length,
+        1,
+        `${args.join(' ')}: ${output}${errors}`,
+      );
       assert.ok(!(output + errors).includes('hunter2'));
-      const byVariable = await run(args, { ESPALIER_DATABASE_URL: url });
-      assert.doesNotMatch(byVariable.output + byVariable.errors, seen, args.join(' '));
+      const variableRun = await run(args, { ESPALIER_DATABASE_URL: url });
+      assert.doesNotMatch(variableRun.output + variableRun.errors, warningPattern, args.join(' '));
     }
-    const copied = await run(['copy', url, 'sqlite:./copy.db']);
-    assert.match(copied.errors, /^espalier: warning: A URL contains a password/);
-    assert.ok(!copied.errors.includes('hunter2'));
+    const copyRun = await run(['copy', url, 'sqlite:./copy.db']);
+    assert.match(copyRun.errors, /^espalier: warning: A URL contains a password/);
+    assert.ok(!copyRun.errors.includes('hunter2'));
   });
 
   test('stops if a setting is invalid, and prints the value and the accepted values', async () => {
@@ -282,12 +289,12 @@ describe('espalier serve', () => {
     assert.match(errors, /Unknown option '--prot'\. Did you mean --port\?/);
     const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
     await server.waitUntilRunning();
-    const ended = await server.end('SIGTERM');
+    const result = await server.end('SIGTERM');
     assert.match(
-      parseLog(ended.errors)[0]!.msg,
+      parseLog(result.errors)[0]!.msg,
       /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/,
     );
-    assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
+    assert.doesNotMatch(result.errors, /SERVICE_HOST/);
   });
 
   test('stops with one error line before creating anything if the TLS files are not usable', async () => {
@@ -335,13 +342,13 @@ describe('espalier serve', () => {
         cwd: root,
       },
     );
-    const closed = once(npm.stdout, 'close');
+    const outputEnd = once(npm.stdout, 'close');
     let output = '';
     npm.stdout.on('data', (text: Buffer) => (output += text.toString()));
     while (!output.includes('Stop with Ctrl-C.')) await once(npm.stdout, 'data');
     npm.kill('SIGTERM');
     // The pipe closes when the last process that holds it ends.
-    await closed;
+    await outputEnd;
     assert.match(output, /Stopping/);
   });
 

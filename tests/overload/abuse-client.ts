@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { attacks, ordinary, type HttpAttack, type SocketAttack } from './abuse-attacks.ts';
+import { attacks, ordinaryQueries, type HttpAttack, type SocketAttack } from './abuse-attacks.ts';
 import { serveParent } from '../../bench/child-handlers.ts';
 
 export interface AbuseInput {
@@ -23,9 +23,9 @@ const pauseAfterRefusalMs = 5;
 
 let isAttacking = false;
 let statuses: Record<string, number> = {};
-let attacking: Promise<unknown> = Promise.resolve();
+let attackLoops: Promise<unknown> = Promise.resolve();
 let sockets: WebSocket[] = [];
-let sent = 0;
+let sentCount = 0;
 let agent: Agent | undefined;
 
 serveParent(
@@ -33,9 +33,9 @@ serveParent(
     async begin({ url, authToken, attack: name }: AbuseInput): Promise<void> {
       isAttacking = true;
       statuses = {};
-      const attack = name === undefined ? ordinary : attacks[name]!;
+      const attack = name === undefined ? ordinaryQueries : attacks[name]!;
       if (attack.transport === 'socket') await subscribe(attack, url, authToken);
-      else attacking = attackByHttp(attack, url, authToken);
+      else attackLoops = attackByHttp(attack, url, authToken);
     },
 
     /** Does not wait for the responses, like an attacker. */
@@ -44,7 +44,7 @@ serveParent(
       for (const socket of sockets) socket.terminate();
       sockets = [];
       agent?.destroy();
-      await attacking;
+      await attackLoops;
       return statuses;
     },
   },
@@ -56,7 +56,7 @@ async function attackByHttp(attack: HttpAttack, url: string, authToken: string):
   agent = own;
   const loop = async () => {
     while (isAttacking) {
-      const status = await send(attack, { url, authToken, agent: own, body: attack.bodyOf(sent++) });
+      const status = await send(attack, { url, authToken, agent: own, body: attack.bodyOf(sentCount++) });
       if (isAttacking) count(status);
       if (status !== '200') await sleep(pauseAfterRefusalMs);
     }
@@ -68,7 +68,7 @@ async function send(
   { path, isAnonymous }: HttpAttack,
   { url, authToken, agent: own, body }: { url: string; authToken: string; agent: Agent; body: string },
 ): Promise<string> {
-  const sending = request(url + path, {
+  const clientRequest = request(url + path, {
     method: 'POST',
     agent: own,
     localAddress,
@@ -77,11 +77,11 @@ async function send(
       ...(!isAnonymous && { authorization: `Bearer ${authToken}` }),
     },
   });
-  sending.end(body);
+  clientRequest.end(body);
   try {
-    const [response] = (await once(sending, 'response')) as [IncomingMessage];
-    const [start] = (await response.toArray()) as Buffer[];
-    const isRefused = start?.subarray(0, 9).toString() === '{"errors"';
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
+    const [firstChunk] = (await response.toArray()) as Buffer[];
+    const isRefused = firstChunk?.subarray(0, 9).toString() === '{"errors"';
     return isRefused ? `${response.statusCode} with errors` : String(response.statusCode);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'failed';

@@ -20,7 +20,7 @@ const changeIntervalMs = 250;
 const settleMs = 500;
 /** The server has finished the work of an attack when it uses less than this share of one core. */
 const idleShare = 0.2;
-const maxSettles = 60;
+const maxIdleChecks = 60;
 
 export const abuse: Study = {
   name: 'abuse',
@@ -85,17 +85,17 @@ class AbuseBench {
     for (const name of Object.keys(attacks)) {
       const before = await this.#phase(undefined);
       const during = await this.#phase(name);
-      const [baseline, attacked] = [before, during].map(({ times }) => percentile(times.graph, 95));
-      const ratio = attacked! / baseline!;
+      const [baseline, underAttack] = [before, during].map(({ times }) => percentile(times.graph, 95));
+      const ratio = underAttack! / baseline!;
       this.#options.note(
-        `${this.#database}, ${name}: p95 ${baseline!.toFixed(1)} ms, under attack ${attacked!.toFixed(1)} ms, ratio ${ratio.toFixed(2)}; ` +
+        `${this.#database}, ${name}: p95 ${baseline!.toFixed(1)} ms, under attack ${underAttack!.toFixed(1)} ms, ratio ${ratio.toFixed(2)}; ` +
           `logins p95 ${percentile(during.times.login, 95).toFixed(0)} ms, all ${during.times.login.length} succeeded; longest pause ${during.longestPauseMs.toFixed(0)} ms; attacker ${JSON.stringify(during.attackCounts)}`,
       );
-      const of = `${this.#database}, ${name}`;
+      const prefix = `${this.#database}, ${name}`;
       measures.push(
-        { name: `${of}: p95 under ordinary queries`, unit: 'ms', values: [baseline!] },
-        { name: `${of}: p95 under attack`, unit: 'ms', values: [attacked!] },
-        { name: `${of}: ratio`, unit: '', values: [ratio], below: maxRatio },
+        { name: `${prefix}: p95 under ordinary queries`, unit: 'ms', values: [baseline!] },
+        { name: `${prefix}: p95 under attack`, unit: 'ms', values: [underAttack!] },
+        { name: `${prefix}: ratio`, unit: '', values: [ratio], below: maxRatio },
       );
     }
     return measures;
@@ -119,7 +119,7 @@ class AbuseBench {
 
   async #waitUntilIdle(): Promise<void> {
     let { cpuMicroseconds: before } = await this.#server.usage();
-    for (let times = 0; times < maxSettles; times++) {
+    for (let times = 0; times < maxIdleChecks; times++) {
       await sleep(settleMs);
       const { cpuMicroseconds } = await this.#server.usage();
       if (cpuMicroseconds - before < idleShare * settleMs * 1_000) return;
@@ -135,25 +135,25 @@ class AbuseBench {
     await sleep(settleMs);
     await this.#server.usage();
     await this.#visitor.call('begin', { kinds: ['graph', 'login'] } satisfies ProbeInput);
-    const isOverAt = performance.now() + measuredMs;
+    const endTime = performance.now() + measuredMs;
     let changes = 0;
-    while (performance.now() < isOverAt) {
+    while (performance.now() < endTime) {
       await sleep(changeIntervalMs);
       // The attacker's subscriptions cause work only when folders change.
       await this.#server.query('mutation($name: String!){createFolder(input: {name: $name}){__typename}}', {
         name: `${attack} ${performance.now()} ${changes++}`,
       });
     }
-    const measured = await this.#visitor.call<ProbeResults>('end');
+    const results = await this.#visitor.call<ProbeResults>('end');
     const { longestPauseMs } = await this.#server.usage();
     const attackCounts = await this.#attacker.call<AttackCounts>('end');
     await this.#waitUntilIdle();
-    const refused = Object.keys(measured.statuses).filter((status) => status !== '200');
-    if (refused.length > 0) {
+    const otherStatuses = Object.keys(results.statuses).filter((status) => status !== '200');
+    if (otherStatuses.length > 0) {
       throw new Error(
-        `${attack}: not every request of other users succeeded: ${JSON.stringify(measured.statuses)}.`,
+        `${attack}: not every request of other users succeeded: ${JSON.stringify(results.statuses)}.`,
       );
     }
-    return { ...measured, attackCounts, longestPauseMs };
+    return { ...results, attackCounts, longestPauseMs };
   }
 }

@@ -79,7 +79,7 @@ serveParent(
       const statuses: Record<string, number> = {};
       const errors: string[] = [];
       let lastMs = 0;
-      const one = async (index: number) => {
+      const sendOne = async (index: number) => {
         const { tokens, ...credentials } = people[index % people.length]!;
         const query = queries[index % queries.length];
         const { status, text } = query
@@ -89,7 +89,7 @@ serveParent(
         statuses[status] = (statuses[status] ?? 0) + 1;
         if (status === 200 && query && text.startsWith('{"errors"')) errors.push(text.slice(0, 300));
       };
-      await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+      await Promise.all(Array.from({ length: count }, (_, index) => sendOne(index)));
       return { statuses, errors, lastMs };
     },
   },
@@ -137,7 +137,7 @@ async function post(
   body: unknown,
   authToken?: string,
 ): Promise<{ status: number; text: string }> {
-  const sending = request(url + path, {
+  const clientRequest = request(url + path, {
     method: 'POST',
     agent,
     headers: {
@@ -145,8 +145,8 @@ async function post(
       ...(authToken && { authorization: `Bearer ${authToken}` }),
     },
   });
-  sending.end(JSON.stringify(body));
-  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  clientRequest.end(JSON.stringify(body));
+  const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
   const chunks = (await response.toArray()) as Buffer[];
   return { status: response.statusCode!, text: Buffer.concat(chunks).toString() };
 }

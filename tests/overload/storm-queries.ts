@@ -9,26 +9,26 @@ interface FolderInput {
 }
 
 /** Nearly the maximum of 20,000 folders in one response. */
-const wide = 19_900;
-const branches = 140;
-const chains = 300;
-const levels = 30;
+const wideFolderCount = 19_900;
+const branchCount = 140;
+const chainCount = 300;
+const chainLength = 30;
 
 /** Creates 58,000 folders: one with many children, one with many children that each have many, and many deep chains. */
 export async function createStormTree(query: RunQuery): Promise<void> {
-  await createSubtree(query, 'Wide', createFolders(wide, 'Leaf'));
+  await createSubtree(query, 'Wide', createFolders(wideFolderCount, 'Leaf'));
   await createSubtree(
     query,
     'Bushy',
-    createFolders(branches, 'Branch').map((branch) => ({
+    createFolders(branchCount, 'Branch').map((branch) => ({
       ...branch,
-      folders: createFolders(branches, 'Twig'),
+      folders: createFolders(branchCount, 'Twig'),
     })),
   );
   await createSubtree(
     query,
     'Deep',
-    createFolders(chains, 'Chain').map((chain) => ({ ...chain, folders: chainOf(2 * levels) })),
+    createFolders(chainCount, 'Chain').map((chain) => ({ ...chain, folders: chainOf(2 * chainLength) })),
   );
 }
 
@@ -56,17 +56,17 @@ export const stormQueries: Readonly<Record<string, string>> = {
   'counts of many': '{folder(path: "/Wide"){folders{items{folders{totalCount} access{items{level}}}}}}',
   'descendants of many': '{folder(path: "/Wide"){folders{items{descendants{totalCount}}}}}',
   bushy: `{folder(path: "/Bushy"){${nested(2, 'id name title path createdAt updatedAt accessLevel depth')}}}`,
-  deep: `{folder(path: "/Deep"){${nested(levels, 'id name path')}}}`,
+  deep: `{folder(path: "/Deep"){${nested(chainLength, 'id name path')}}}`,
   descendants: '{folder{descendants(first: 20000){edges{depth cursor node{id name path title createdAt}}}}}',
-  filters: `{folder(path: "/Wide"){${numbered(95, (number) => `folders(first: 1, filter: {nameContains: "${number}"}){totalCount}`)}}}`,
-  searches: `{${numbered(8, (number) => `search(text: "eaf ${number}", first: 2000){totalCount items{id name path title}}`)}}`,
+  filters: `{folder(path: "/Wide"){${repeatField(95, (number) => `folders(first: 1, filter: {nameContains: "${number}"}){totalCount}`)}}}`,
+  searches: `{${repeatField(8, (number) => `search(text: "eaf ${number}", first: 2000){totalCount items{id name path title}}`)}}`,
 };
 
 function aliases(count: number, field: string): string {
-  return numbered(count, () => field);
+  return repeatField(count, () => field);
 }
 
-function numbered(count: number, field: (number: number) => string): string {
+function repeatField(count: number, field: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => `a${number}: ${field(number)}`).join(' ');
 }
 

@@ -10,9 +10,9 @@ import { ServerProcess } from '../measured-server/server-process.ts';
 import type { ProbeResults, ProbeInput, Burst, BurstInput, JoinInput, ProbeKind } from './storm-client.ts';
 import { createStormTree, stormQueries } from './storm-queries.ts';
 
-const loginsAtOnce = 200;
-const queriesAtOnce = 100;
-const stormPeople = 10;
+const concurrentLogins = 200;
+const concurrentQueries = 100;
+const stormUserCount = 10;
 const idleMs = 3_000;
 /** A round takes one or two minutes, because the server produces a hundred of the largest responses. */
 const maxRounds = 3;
@@ -58,9 +58,9 @@ class StormBench {
     const query = <Data>(query: string, variables?: Record<string, unknown>) =>
       this.#server.query<Data>(query, variables);
     await createStormTree(query);
-    await this.#createUsers(this.#crowd, 'stormy', stormPeople);
+    await this.#createUsers(this.#crowd, 'stormy', stormUserCount);
     await this.#createUsers(this.#visitor, 'visitor', probes.length);
-    const alone = await this.#measureEachAlone();
+    const singleMeasures = await this.#measureEachAlone();
 
     const queries = Object.values(stormQueries);
     const phases = {
@@ -72,17 +72,17 @@ class StormBench {
       this.#options.note(`round ${round + 1} begins`);
       phases.idle.push(await this.#phase(probes));
       // Other logins would wait in the same queue, so they are not measured here.
-      const others = probes.filter((kind) => kind !== 'login');
-      phases.logins.push(await this.#phase(others, { queries: [], count: loginsAtOnce }));
-      phases.queries.push(await this.#phase(probes, { queries, count: queriesAtOnce }));
+      const otherProbes = probes.filter((kind) => kind !== 'login');
+      phases.logins.push(await this.#phase(otherProbes, { queries: [], count: concurrentLogins }));
+      phases.queries.push(await this.#phase(probes, { queries, count: concurrentQueries }));
     }
     return [
-      ...alone,
+      ...singleMeasures,
       ...timesOf('when idle', phases.idle, probes),
-      ...timesOf(`while ${loginsAtOnce} logins queue`, phases.logins, ['graph', 'refresh', 'verify']),
-      ...burstOf(`${loginsAtOnce} logins`, phases.logins),
-      ...timesOf(`while ${queriesAtOnce} expensive queries run`, phases.queries, probes),
-      ...burstOf(`${queriesAtOnce} expensive queries`, phases.queries),
+      ...timesOf(`while ${concurrentLogins} logins queue`, phases.logins, ['graph', 'refresh', 'verify']),
+      ...burstOf(`${concurrentLogins} logins`, phases.logins),
+      ...timesOf(`while ${concurrentQueries} expensive queries run`, phases.queries, probes),
+      ...burstOf(`${concurrentQueries} expensive queries`, phases.queries),
     ];
   }
 
@@ -102,9 +102,9 @@ class StormBench {
   async #measureEachAlone(): Promise<Measure[]> {
     const measures: Measure[] = [];
     for (const [name, query] of Object.entries(stormQueries)) {
-      const one: BurstInput = { queries: [query], count: 1 };
-      await this.#crowd.call<Burst>('burst', one);
-      const { burst, longestPauseMs } = await this.#phase([], one);
+      const singleQuery: BurstInput = { queries: [query], count: 1 };
+      await this.#crowd.call<Burst>('burst', singleQuery);
+      const { burst, longestPauseMs } = await this.#phase([], singleQuery);
       measures.push({ name: `${name}: answered alone`, unit: 'ms', values: [burst!.lastMs] });
       this.#options.note(`${name}: ${burst!.lastMs.toFixed(0)} ms, pause ${longestPauseMs.toFixed(0)} ms`);
       measures.push({ name: `${name}: longest pause`, unit: 'ms', values: [longestPauseMs] });
@@ -118,23 +118,23 @@ class StormBench {
     const burst = input
       ? await this.#crowd.call<Burst>('burst', input)
       : await new Promise<undefined>((resolve) => setTimeout(resolve, idleMs, undefined));
-    const measured = await this.#visitor.call<ProbeResults>('end');
+    const results = await this.#visitor.call<ProbeResults>('end');
     const { longestPauseMs } = await this.#server.usage();
-    const refused = Object.keys(measured.statuses).filter((status) => !['200', '204'].includes(status));
-    if (refused.length > 0)
-      throw new Error(`Not every request outside the storm succeeded: ${JSON.stringify(measured.statuses)}.`);
+    const otherStatuses = Object.keys(results.statuses).filter((status) => !['200', '204'].includes(status));
+    if (otherStatuses.length > 0)
+      throw new Error(`Not every request outside the storm succeeded: ${JSON.stringify(results.statuses)}.`);
     if (burst?.errors[0]) throw new Error(`An expensive query was refused: ${burst.errors[0]}`);
-    const p95 = kinds.map((kind) => `${kind} ${percentile(measured.times[kind], 95).toFixed(0)} ms`);
+    const p95 = kinds.map((kind) => `${kind} ${percentile(results.times[kind], 95).toFixed(0)} ms`);
     if (p95.length > 0)
       this.#options.note(
         `p95 ${p95.join(', ')}; ${input ? `${input.count} sent, ${burst!.lastMs.toFixed(0)} ms` : 'idle'}`,
       );
-    return { ...measured, burst, longestPauseMs };
+    return { ...results, burst, longestPauseMs };
   }
 }
 
 function timesOf(when: string, phases: readonly Phase[], kinds: readonly ProbeKind[]): Measure[] {
-  const each = kinds.flatMap((kind) =>
+  const measures = kinds.flatMap((kind) =>
     [50, 95].map((percent) => ({
       name: `${kind} ${when}, p${percent}`,
       unit: 'ms',
@@ -142,7 +142,7 @@ function timesOf(when: string, phases: readonly Phase[], kinds: readonly ProbeKi
     })),
   );
   const pauses = phases.map(({ longestPauseMs }) => longestPauseMs);
-  return [...each, { name: `longest pause of the server ${when}`, unit: 'ms', values: pauses }];
+  return [...measures, { name: `longest pause of the server ${when}`, unit: 'ms', values: pauses }];
 }
 
 function burstOf(what: string, phases: readonly Phase[]): Measure[] {
@@ -169,6 +169,6 @@ function burstOf(what: string, phases: readonly Phase[]): Measure[] {
 }
 
 export function percentile(values: readonly number[], percent: number): number {
-  const ordered = values.toSorted((one, other) => one - other);
-  return ordered[Math.ceil((percent / 100) * ordered.length) - 1]!;
+  const sortedValues = values.toSorted((one, other) => one - other);
+  return sortedValues[Math.ceil((percent / 100) * sortedValues.length) - 1]!;
 }

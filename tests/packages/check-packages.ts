@@ -89,13 +89,13 @@ describe('packages installed by npm in an empty folder', () => {
 
   test('run no install scripts, and neither do their dependencies', () => {
     const lock = readJson(join(folder, 'node_modules/.package-lock.json')) as { packages: object };
-    const scripted = Object.keys(lock.packages).filter((name) => {
+    const packagesWithScripts = Object.keys(lock.packages).filter((name) => {
       const { scripts = {}, gypfile } = readJson(join(folder, name, 'package.json')) as Manifest;
       // npm compiles every package with a binding.gyp, unless the package disables it.
       const isCompiled = gypfile !== false && existsSync(join(folder, name, 'binding.gyp'));
       return isCompiled || ['preinstall', 'install', 'postinstall'].some((script) => script in scripts);
     });
-    assert.deepEqual(scripted, []);
+    assert.deepEqual(packagesWithScripts, []);
   });
 
   test('contain the graphql package only once', () => {

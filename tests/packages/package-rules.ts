@@ -34,28 +34,30 @@ export function findFaults(packed: PackedPackage, versions: ReadonlyMap<string, 
 function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<string, string>): string[] {
   const { name, version, scripts = {}, dependencies = {} } = manifest;
   const faults: string[] = [];
-  const require = (condition: boolean, text: string) => void (condition || faults.push(text));
-  require(manifest.private !== true, 'is private');
-  require(!!manifest.description, 'has no description');
-  require(manifest.license === 'Apache-2.0', 'has another license');
-  require(manifest.type === 'module', 'does not contain ES modules');
-  require(!!manifest.engines?.node, 'does not declare which Node it needs');
-  require(!!manifest.files, 'does not list its files');
-  require(scripts['prepack'] === 'npm run build', 'is not built when it is packed');
+  const check = (condition: boolean, text: string) => void (condition || faults.push(text));
+  check(manifest.private !== true, 'is private');
+  check(!!manifest.description, 'has no description');
+  check(manifest.license === 'Apache-2.0', 'has another license');
+  check(manifest.type === 'module', 'does not contain ES modules');
+  check(!!manifest.engines?.node, 'does not declare which Node it needs');
+  check(!!manifest.files, 'does not list its files');
+  check(scripts['prepack'] === 'npm run build', 'is not built when it is packed');
   // npm publishes a new scoped package privately by default.
-  require(!name.startsWith('@') || manifest.publishConfig?.access === 'public', 'would not be public');
-  for (const script of installScripts) require(!(script in scripts), `has the script ${script}`);
-  require(new Set(versions.values()).size ===
-    1, `has the version ${version}, but other packages have another version`);
+  check(!name.startsWith('@') || manifest.publishConfig?.access === 'public', 'would not be public');
+  for (const script of installScripts) check(!(script in scripts), `has the script ${script}`);
+  check(
+    new Set(versions.values()).size === 1,
+    `has the version ${version}, but other packages have another version`,
+  );
   for (const [other, range] of Object.entries(dependencies)) {
     const own = versions.get(other);
-    require(own === undefined || own === range, `requires ${other} ${range}, but its version is ${own}`);
+    check(own === undefined || own === range, `requires ${other} ${range}, but its version is ${own}`);
   }
   return faults;
 }
 
 /** Each entry point of these packages is bundled into one small module, because browsers load it. */
-const bundled = new Set(['@espalier/client']);
+const bundledPackages = new Set(['@espalier/client']);
 /** The console consists only of built files with generated names. */
 const isPage = (name: string) => name === '@espalier/console';
 const siteFolder = 'dist/site/';
@@ -63,11 +65,14 @@ const siteFolder = 'dist/site/';
 /** Checks that the package contains exactly the build with its types, and the other listed files. */
 function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] {
   const entryPoints = new Set(targetsOf(manifest.exports ?? {}).map(({ target }) => target));
-  const isModule = (name: string) => entryPoints.has(`./${name}.js`) || !bundled.has(manifest.name);
+  const isModule = (name: string) => entryPoints.has(`./${name}.js`) || !bundledPackages.has(manifest.name);
   // Minified modules have source maps, so that errors and debuggers show the sources.
-  const modules = (name: string) => [`${name}.js`, ...(bundled.has(manifest.name) ? [`${name}.js.map`] : [])];
+  const modules = (name: string) => [
+    `${name}.js`,
+    ...(bundledPackages.has(manifest.name) ? [`${name}.js.map`] : []),
+  ];
   const sources = isPage(manifest.name) ? [] : globSync('src/**/*.ts', { cwd: join(root, workspace) });
-  const built = sources
+  const builtFiles = sources
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
     .flatMap((name) => [...(isModule(name) ? modules(name) : []), `${name}.d.ts`]);
@@ -81,13 +86,13 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => relative(join(root, 'docs/.vitepress/dist'), join(parentPath, name)))
     : [];
-  const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
-  const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
+  const listedFiles = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
+  const isListed = (name: string) => listedFiles.some((each) => name === each || name.startsWith(`${each}/`));
   const expected = new Set([
     'package.json',
     'README.md',
     'LICENSE',
-    ...built,
+    ...builtFiles,
     ...pages.map((page) => `dist/docs/${page}`),
     ...site.map((name) => siteFolder + name),
   ]);
@@ -97,7 +102,7 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
     ...files
       .filter((name) => !expected.has(name) && !isListed(name))
       .map((name) => `contains the unexpected file ${name}`),
-    ...listed
+    ...listedFiles
       .filter((each) => !files.some((name) => name === each || name.startsWith(`${each}/`)))
       .map((name) => `lacks ${name}`),
     ...(license === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has a different license text']),
@@ -163,7 +168,7 @@ function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
 /** Checks that no text refers to missing sources or contains the build path. */
 function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
   const maps = files.filter((name) => name.endsWith('.map'));
-  const ownMaps = bundled.has(manifest.name) ? maps : [];
+  const ownMaps = bundledPackages.has(manifest.name) ? maps : [];
   const texts = files.filter((name) => /\.(js|ts|css|html|json)$/.test(name));
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   return [
@@ -171,12 +176,12 @@ function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
     ...ownMaps.flatMap((name) => faultsOfMap(name, read(name))),
     ...[...texts, ...ownMaps].flatMap((name) => {
       const text = read(name);
-      const named = /^\/[/*][#@] sourceMappingURL=(?!data:)(\S+)/m.exec(text)?.[1];
+      const mapName = /^\/[/*][#@] sourceMappingURL=(?!data:)(\S+)/m.exec(text)?.[1];
       const expected = ownMaps.includes(`${name}.map`) ? basename(`${name}.map`) : undefined;
       return [
-        ...(named === expected
+        ...(mapName === expected
           ? []
-          : [named ? `names a source map in ${name}` : `names no source map in ${name}`]),
+          : [mapName ? `names a source map in ${name}` : `names no source map in ${name}`]),
         ...(text.includes(root) ? [`contains the build path in ${name}`] : []),
       ];
     }),

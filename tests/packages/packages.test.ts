@@ -46,7 +46,7 @@ describe('packages', () => {
     const packed = packages.find(({ manifest }) => manifest.name === 'espalier')!;
     const dependencies = { ...packed.manifest.dependencies };
     delete dependencies['ws'];
-    const spoiled: PackedPackage = {
+    const faultyPackage: PackedPackage = {
       ...packed,
       manifest: { ...packed.manifest, dependencies, scripts: { postinstall: 'true' } },
       files: [
@@ -54,7 +54,7 @@ describe('packages', () => {
         'dist/old.js.map',
       ],
     };
-    const faults = findFaults(spoiled, new Map([['@espalier/contract', '0.0.0']]));
+    const faults = findFaults(faultyPackage, new Map([['@espalier/contract', '0.0.0']]));
     assert.deepEqual(faults.slice(0, 8), [
       'is not built when it is packed',
       'has the script postinstall',

@@ -33,8 +33,8 @@ export default async function* countReporter(events: AsyncIterable<TestEvent>): 
   }
   yield* formatTable(results);
   // Prints no lists if the run selects the tests of one database.
-  const used = new Set(results.map(({ titles }) => databaseOf(titles)));
-  if (names.every((name) => used.has(name))) for (const name of names) yield* listOnlyOn(name, results);
+  const databases = new Set(results.map(({ titles }) => databaseOf(titles)));
+  if (names.every((name) => databases.has(name))) for (const name of names) yield* listOnlyOn(name, results);
 }
 
 function hasFailedHook(details: object): boolean {
@@ -47,19 +47,23 @@ function* formatTable(results: readonly TestResult[]): Generator<string> {
     `${cells.map((cell, column) => (column ? String(cell).padStart(9) : String(cell).padEnd(width))).join('')}\n`;
   yield `\n${line('Tests on', ...outcomes)}`;
   for (const name of [...names, undefined]) {
-    const counted = results.filter(({ titles }) => databaseOf(titles) === name);
-    const counts = outcomes.map((outcome) => counted.filter((each) => each.outcome === outcome).length);
+    const databaseResults = results.filter(({ titles }) => databaseOf(titles) === name);
+    const counts = outcomes.map(
+      (outcome) => databaseResults.filter((each) => each.outcome === outcome).length,
+    );
     yield line(name ?? 'no database', ...counts);
   }
 }
 
 /** Lists tests that run on no other database, grouped by their outermost suite. */
 function* listOnlyOn(name: string, results: readonly TestResult[]): Generator<string> {
-  const elsewhere = new Set(results.filter(({ titles }) => databaseOf(titles) !== name).map(keyOf));
-  const only = results.filter((each) => databaseOf(each.titles) === name && !elsewhere.has(keyOf(each)));
-  if (only.length === 0) return;
-  yield `\nOnly on ${name}: ${only.length}\n`;
-  const suites = Map.groupBy(only, ({ file, titles }) => `${relative('', file)}: ${titles[0]}`);
+  const keysElsewhere = new Set(results.filter(({ titles }) => databaseOf(titles) !== name).map(keyOf));
+  const exclusiveResults = results.filter(
+    (each) => databaseOf(each.titles) === name && !keysElsewhere.has(keyOf(each)),
+  );
+  if (exclusiveResults.length === 0) return;
+  yield `\nOnly on ${name}: ${exclusiveResults.length}\n`;
+  const suites = Map.groupBy(exclusiveResults, ({ file, titles }) => `${relative('', file)}: ${titles[0]}`);
   for (const [suite, tests] of suites) yield `  ${tests.length} of ${suite}\n`;
 }
 
@@ -69,10 +73,10 @@ function databaseOf(titles: readonly string[]): string | undefined {
 
 /** Returns the same key for the same test on another database. */
 function keyOf({ file, titles }: TestResult): string {
-  const neutral = titles.map((title) =>
+  const neutralTitles = titles.map((title) =>
     names.reduce((text, name) => text.replace(matchTitlesOn(name), '$1on …'), title),
   );
-  return JSON.stringify([file, ...neutral]);
+  return JSON.stringify([file, ...neutralTitles]);
 }
 
 function matchTitlesOn(name: string): RegExp {

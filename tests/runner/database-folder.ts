@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const variable = 'ESPALIER_TEST_FOLDER';
 const inMemory = '/dev/shm';
 /** More than the files of all tests that run at the same time. */
-const enoughBytes = 4 * 2 ** 30;
+const minFreeBytes = 4 * 2 ** 30;
 
 /** Creates the folder and passes its name to this process and its children by an environment variable. */
 export async function withDatabaseFolder<T>(work: () => Promise<T>): Promise<T> {
@@ -37,7 +37,7 @@ export function fastFolder(fallback: string): string {
 function hasMemory(): boolean {
   try {
     const { bavail, bsize } = statfsSync(inMemory);
-    return Math.min(bavail * bsize, freemem()) >= enoughBytes;
+    return Math.min(bavail * bsize, freemem()) >= minFreeBytes;
   } catch {
     return false;
   }

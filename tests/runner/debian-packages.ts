@@ -43,7 +43,7 @@ const root = join(import.meta.dirname, '../..');
 export function requireProgram(name: PackageName): string {
   const program = findProgram(packages[name]);
   if (program) return program;
-  throw new Error(`There is no ${name} on this machine. ${howToGet([name])}`);
+  throw new Error(`There is no ${name} on this machine. ${formatAdvice([name])}`);
 }
 
 /** Installs missing packages for the tests that these files and globs of `node --test` select. */
@@ -56,7 +56,7 @@ export function providePackages(tests: readonly string[]): void {
   if (missing.length === 0) return;
   const list = missing.join(', ');
   if (process.getuid?.() !== 0 || !onPath('apt-get')) {
-    throw new Error(`Tests need ${list}, and this machine does not have it. ${howToGet(missing)}`);
+    throw new Error(`Tests need ${list}, and this machine does not have it. ${formatAdvice(missing)}`);
   }
   console.log(`Installing ${list} with apt-get, because tests need it.`);
   install(missing);
@@ -92,10 +92,10 @@ function install(missing: readonly PackageName[]): void {
   // A failed update is not fatal, because the existing package lists may be sufficient.
   const update = runApt(['update']);
   const flags = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
-  const installed = runApt(['install', ...flags, ...missing]);
-  if (installed.isDone) return;
+  const installation = runApt(['install', ...flags, ...missing]);
+  if (installation.isDone) return;
   throw new Error(
-    `apt-get failed:\n${update.isDone ? '' : update.output}${installed.output}${howToGet(missing)}`,
+    `apt-get failed:\n${update.isDone ? '' : update.output}${installation.output}${formatAdvice(missing)}`,
   );
 }
 
@@ -108,10 +108,10 @@ function runApt(args: readonly string[]): { isDone: boolean; output: string } {
   return { isDone: status === 0, output: `${stdout}${stderr}`.slice(-2_000) };
 }
 
-function howToGet(missing: readonly PackageName[]): string {
+function formatAdvice(missing: readonly PackageName[]): string {
   const names = missing.join(' ');
-  const otherwise = entries
+  const alternatives = entries
     .filter(([name, { variable }]) => variable && missing.includes(name))
     .map(([, { variable }]) => `, or set ${variable} to its path`);
-  return `Install what is missing: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names}${otherwise.join('')}`;
+  return `Install the missing packages: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names}${alternatives.join('')}`;
 }

@@ -33,7 +33,7 @@ describe('test file groups', () => {
 
   test('isolate a file that has hooks outside a suite or changes its process', () => {
     const file = 'tests/people/people.test.ts';
-    const aloneWith = (text: string) =>
+    const isIsolatedWith = (text: string) =>
       groupFiles(files, (each) => (each === file ? text : '')).some((group) => group.join() === file);
     for (const text of [
       `describe('', () => {\n  beforeEach(() => {});\n});`,
@@ -42,7 +42,7 @@ describe('test file groups', () => {
       "assert.equal(process.env['A'] === 'b', process.getuid!() === 0);",
       "process.kill(other, 'SIGKILL'); this.#process.on('exit', end);",
     ])
-      assert.equal(aloneWith(text), false, text);
+      assert.equal(isIsolatedWith(text), false, text);
     for (const text of [
       'beforeEach(() => {});',
       "process.env['A'] = 'b';",
@@ -55,7 +55,7 @@ describe('test file groups', () => {
       "import { registerHooks } from 'node:module';",
       'Socket.prototype.write = other;',
     ])
-      assert.equal(aloneWith(text), true, text);
+      assert.equal(isIsolatedWith(text), true, text);
   });
 
   test('are written as files that import the test files, with names in starting order', () => {
@@ -64,11 +64,11 @@ describe('test file groups', () => {
       writeGroups(patterns, join(folder, 'groups'));
       const names = readdirSync(join(folder, 'groups')).sort();
       assert.equal(describeStartedFiles(join(folder, 'groups', names[0]!)), 'tests/console/axe');
-      const loaded = names.flatMap((name) =>
+      const importedFiles = names.flatMap((name) =>
         [...readFileSync(join(folder, 'groups', name), 'utf8').matchAll(/"file:.*?"/g)].map(([url]) => url),
       );
-      assert.equal(loaded.length, files.length);
-      assert.equal(new Set(loaded).size, files.length);
+      assert.equal(importedFiles.length, files.length);
+      assert.equal(new Set(importedFiles).size, files.length);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -26,7 +26,7 @@ const sharedPatterns = [
 ];
 
 /** The slowest files. They start first, so that no core is idle at the end. */
-const slowest = [
+const slowFiles = [
   'tests/console/axe.test.ts',
   'tests/many-nodes/chaos.test.ts',
   'tests/login/login-throttle.test.ts',
@@ -52,7 +52,7 @@ const maxBrowserFiles = 5;
  * Matches files with hooks outside a suite and files that change the state of their process, because both
  * affect the next file. Reading process state, starting processes and sending them signals is harmless.
  */
-const affectsProcess = new RegExp(
+const processChangePattern = new RegExp(
   [
     /^(before|after)(Each)?\(/,
     /(?<![#\w])process\.(?!\s|'|execPath|hrtime|kill\(|gete?[ug]id\b|umask\(\)|env\b)/,
@@ -66,18 +66,20 @@ const affectsProcess = new RegExp(
 
 /** Returns the files of each process. Each file is in exactly one group. */
 export function groupFiles(files: readonly string[], textOf: (file: string) => string): string[][] {
-  const alone = new Set(files.filter((file) => slowest.includes(file) || affectsProcess.test(textOf(file))));
-  const shared = new Set(files.filter((file) => !alone.has(file)));
-  const groups = slowest.filter((file) => alone.delete(file)).map((file) => [file]);
+  const isolatedFiles = new Set(
+    files.filter((file) => slowFiles.includes(file) || processChangePattern.test(textOf(file))),
+  );
+  const sharedFiles = new Set(files.filter((file) => !isolatedFiles.has(file)));
+  const groups = slowFiles.filter((file) => isolatedFiles.delete(file)).map((file) => [file]);
   for (const pattern of sharedPatterns) {
-    const matching = globSync(pattern, { cwd: root }).filter((file) => shared.delete(file));
+    const matchingFiles = globSync(pattern, { cwd: root }).filter((file) => sharedFiles.delete(file));
     const maxFiles = maxFilesOf(pattern);
-    const count = Math.ceil(matching.length / maxFiles);
+    const count = Math.ceil(matchingFiles.length / maxFiles);
     // Distributes the files in turn, because files next to each other often take the same time.
     for (let offset = 0; offset < count; offset++)
-      groups.push(matching.sort().filter((_, index) => index % count === offset));
+      groups.push(matchingFiles.sort().filter((_, index) => index % count === offset));
   }
-  return [...groups, ...[...alone, ...shared].sort().map((file) => [file])];
+  return [...groups, ...[...isolatedFiles, ...sharedFiles].sort().map((file) => [file])];
 }
 
 function maxFilesOf(pattern: string): number {
@@ -109,7 +111,7 @@ export function describeStartedFiles(startedPath: string): string {
   return /^\d{3}~/.test(name) ? name.slice(4).replaceAll('~', '/') : startedPath;
 }
 
-function formatGroupName([only, ...others]: readonly string[]): string {
-  const name = only!.replace(/\.test\.ts$/, '');
-  return others.length === 0 ? name : `${name} and ${others.length} others`;
+function formatGroupName([firstFile, ...otherFiles]: readonly string[]): string {
+  const name = firstFile!.replace(/\.test\.ts$/, '');
+  return otherFiles.length === 0 ? name : `${name} and ${otherFiles.length} others`;
 }

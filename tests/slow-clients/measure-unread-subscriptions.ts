@@ -24,9 +24,9 @@ const heapMegabytes = Number(values['heap-megabytes'] ?? 300);
 const perSocket = 100;
 const timeoutMs = 8 * 60_000;
 
-const wide =
+const wideSubscription =
   'subscription{folderChanges{kind cursor folder{name parent{folders{items{id name description path}}}}}}';
-const narrow = 'subscription{folderChanges{kind folder{name}}}';
+const narrowSubscription = 'subscription{folderChanges{kind folder{name}}}';
 
 const deadline = setTimeout(() => {
   console.error(`The measurement did not end within ${timeoutMs / 60_000} minutes.`);
@@ -72,39 +72,39 @@ try {
     await tokenOf('third'),
   ];
   const began = performance.now();
-  const silent: SocketClient[] = [];
-  for (let opened = 0; opened < subscriptions; opened += perSocket) {
+  const silentSockets: SocketClient[] = [];
+  for (let openedCount = 0; openedCount < subscriptions; openedCount += perSocket) {
     const client = await SocketClient.connect(node.url, greedyToken);
-    silent.push(client);
+    silentSockets.push(client);
     client.socket.pause();
-    for (let id = 0; id < perSocket; id++) client.start(String(id), wide);
+    for (let id = 0; id < perSocket; id++) client.start(String(id), wideSubscription);
     await eventually(
-      async () => (await openSubscriptions()) >= opened + perSocket,
+      async () => (await openSubscriptions()) >= openedCount + perSocket,
       'all subscriptions of the socket are open',
       60_000,
     );
   }
   const openedSeconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
-    `${await openSubscriptions()} subscriptions of one user on ${silent.length} sockets after ${openedSeconds} s; ${memory()}`,
+    `${await openSubscriptions()} subscriptions of one user on ${silentSockets.length} sockets after ${openedSeconds} s; ${memory()}`,
   );
 
-  const older = await SocketClient.connect(node.url, secondToken, { protocols: ['graphql-ws'] });
-  const newer = await SocketClient.connect(node.url, firstToken);
+  const oldProtocolSocket = await SocketClient.connect(node.url, secondToken, { protocols: ['graphql-ws'] });
+  const newProtocolSocket = await SocketClient.connect(node.url, firstToken);
   const events = await EventClient.open(
     node.url,
-    { query: narrow },
+    { query: narrowSubscription },
     { authorization: `Bearer ${thirdToken}` },
   );
-  newer.start('1', narrow);
-  older.start('1', narrow);
+  newProtocolSocket.start('1', narrowSubscription);
+  oldProtocolSocket.start('1', narrowSubscription);
   await eventually(
     async () => (await openSubscriptions()) >= subscriptions + 3,
     'the subscriptions of the other users are open',
   );
   const readers: (() => Promise<unknown>)[] = [
-    async () => (await newer.next()).payload,
-    async () => (await older.next()).payload,
+    async () => (await newProtocolSocket.next()).payload,
+    async () => (await oldProtocolSocket.next()).payload,
     async () => (await events.next())?.data,
   ];
   const times: number[] = [];
@@ -119,14 +119,15 @@ try {
     }
     times.push(performance.now() - start);
   }
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(0);
+  const sortedTimes = times.toSorted((a, b) => a - b);
+  const formatPercentile = (share: number) =>
+    sortedTimes[Math.floor(share * (sortedTimes.length - 1))]!.toFixed(0);
   console.log(
-    `${changes} changes, each received by ${readers.length} other users: time from the request to the last of them: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, at most ${at(1)} ms.`,
+    `${changes} changes, each received by ${readers.length} other users: time until the last of these users received it: p50 ${formatPercentile(0.5)} ms, p95 ${formatPercentile(0.95)} ms, at most ${formatPercentile(1)} ms.`,
   );
   console.log(`${await openSubscriptions()} subscriptions are still open; ${memory()}`);
-  for (const { socket } of silent) socket.terminate();
-  for (const { socket } of [newer, older]) socket.terminate();
+  for (const { socket } of silentSockets) socket.terminate();
+  for (const { socket } of [newProtocolSocket, oldProtocolSocket]) socket.terminate();
   events.disconnect();
   await eventually(async () => (await openSubscriptions()) === 0, 'all subscriptions end', 60_000);
   console.log(`After all clients have disconnected: ${memory()}`);

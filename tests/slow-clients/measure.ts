@@ -32,21 +32,21 @@ try {
   const api = new ApiClient(node.url);
   const authToken = await api.logIn(administrator);
   const crowdOptions = { clients, everyMs: intervalMs, behaviors: slowBehaviors(authToken) };
-  const without: number[] = [];
-  const withThem: number[] = [];
+  const timesWithout: number[] = [];
+  const timesWith: number[] = [];
   const cpu = { without: 0, withThem: 0 };
-  await serve(api, authToken);
+  await measureRequests(api, authToken);
 
   for (let round = 0; round < rounds; round++) {
-    without.push(...(await serve(api, authToken)));
-    cpu.without += await quietCpu();
+    timesWithout.push(...(await measureRequests(api, authToken)));
+    cpu.without += await measureQuietCpu();
     const crowd = await SlowCrowd.open(node.url, crowdOptions);
-    withThem.push(...(await serve(api, authToken)));
-    cpu.withThem += await quietCpu();
-    const stillConnected = crowd.openCount;
+    timesWith.push(...(await measureRequests(api, authToken)));
+    cpu.withThem += await measureQuietCpu();
+    const connectedCount = crowd.openCount;
     crowd.close();
     console.log(
-      `round ${round + 1} of ${rounds}: ${stillConnected} of ${clients} slow clients were still connected at its end`,
+      `round ${round + 1} of ${rounds}: ${connectedCount} of ${clients} slow clients were still connected at its end`,
     );
   }
 
@@ -58,10 +58,14 @@ try {
   const counts = [...new Set(ends)].map((end) => `${ends.filter((each) => each === end).length} × ${end}`);
 
   console.log(
-    `\n${clients} slow clients, a byte every ${intervalMs / 1000} s; ${without.length} requests without them, ${withThem.length} with them, ${concurrency} at a time: all succeeded.`,
+    `\n${clients} slow clients, a byte every ${intervalMs / 1000} s; ${timesWithout.length} requests without them, ${timesWith.length} with them, ${concurrency} at a time: all succeeded.`,
   );
-  console.log(`without: p50 ${at(without, 0.5)} ms, p95 ${at(without, 0.95)} ms`);
-  console.log(`with:    p50 ${at(withThem, 0.5)} ms, p95 ${at(withThem, 0.95)} ms`);
+  console.log(
+    `without: p50 ${formatPercentile(timesWithout, 0.5)} ms, p95 ${formatPercentile(timesWithout, 0.95)} ms`,
+  );
+  console.log(
+    `with:    p50 ${formatPercentile(timesWith, 0.5)} ms, p95 ${formatPercentile(timesWith, 0.95)} ms`,
+  );
   const share = (ms: number) => `${((100 * ms) / (rounds * quietMs)).toFixed(1)} %`;
   console.log(
     `CPU of the server without other requests: without ${share(cpu.without)} of a core, with ${share(cpu.withThem)}.`,
@@ -73,26 +77,26 @@ try {
 }
 
 /** Returns the duration of each request. A failed request ends the measurement. */
-async function serve(api: ApiClient, authToken: string): Promise<number[]> {
+async function measureRequests(api: ApiClient, authToken: string): Promise<number[]> {
   const times: number[] = [];
-  const one = async () => {
+  const sendRequests = async () => {
     for (let count = 0; count < requests / concurrency; count++) {
       const began = performance.now();
       await api.query('{folder{name folders{edges{node{name}}}}}', {}, authToken);
       times.push(performance.now() - began);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, one));
+  await Promise.all(Array.from({ length: concurrency }, sendRequests));
   return times;
 }
 
 /** Returns the CPU milliseconds of the server while only slow clients are connected. */
-async function quietCpu(): Promise<number> {
+async function measureQuietCpu(): Promise<number> {
   const before = readCpuMicroseconds(node.pid);
   await sleep(quietMs);
   return (readCpuMicroseconds(node.pid) - before) / 1000;
 }
 
-function at(times: number[], share: number): string {
+function formatPercentile(times: number[], share: number): string {
   return times.toSorted((a, b) => a - b)[Math.floor(share * times.length)]!.toFixed(2);
 }

@@ -6,20 +6,29 @@ import { defaultTimeouts } from '../../server/src/http/guards/timeouts.ts';
 import { dataOf, StubApp } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
-const slowClients = 200;
-const requests = 100;
+const slowClientCount = 200;
+const requestCount = 100;
 
 test('a server serves other requests while 200 slow clients are connected, and disconnects these clients', async () => {
   const app = await StubApp.start({
     httpTimeouts: { ...defaultTimeouts, headersMs: 3_000, bodyMs: 1_000, checkEveryMs: 100 },
   });
   app.open = () => dataOf({ ok: true });
-  const half = 'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-  const starts = ['', 'GET /li', `${half}X-Slow: `, `${half}Content-Length: 100\r\n\r\n{"user`];
-  const slow = await Promise.all(Array.from({ length: slowClients }, () => RawConnection.open(app.url)));
-  const ends = slow.map((connection, index) => connection.exchange(starts[index % starts.length]!));
+  const incompleteHead = 'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const incompleteRequests = [
+    '',
+    'GET /li',
+    `${incompleteHead}X-Slow: `,
+    `${incompleteHead}Content-Length: 100\r\n\r\n{"user`,
+  ];
+  const slowConnections = await Promise.all(
+    Array.from({ length: slowClientCount }, () => RawConnection.open(app.url)),
+  );
+  const ends = slowConnections.map((connection, index) =>
+    connection.exchange(incompleteRequests[index % incompleteRequests.length]!),
+  );
 
-  const served = Array.from({ length: requests }, async (_, index) => {
+  const responses = Array.from({ length: requestCount }, async (_, index) => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: {
@@ -30,7 +39,7 @@ test('a server serves other requests while 200 slow clients are connected, and d
     });
     return response.text();
   });
-  assert.deepEqual(new Set(await Promise.all(served)), new Set(['{"data":{"ok":true}}']));
+  assert.deepEqual(new Set(await Promise.all(responses)), new Set(['{"data":{"ok":true}}']));
   assert.deepEqual(new Set((await Promise.all(ends)).map((answer) => answer?.status)), new Set([408]));
   await app.stop();
 });

@@ -14,7 +14,7 @@ interface ReceivedChange {
   readonly folder: { readonly name: string } | null;
 }
 
-const follow = `subscription($after: String, $under: ID){folderChanges(after: $after, under: $under){kind folder{name}}}`;
+const changesSubscription = `subscription($after: String, $under: ID){folderChanges(after: $after, under: $under){kind folder{name}}}`;
 
 function namesIn(frames: readonly Frame[], id: string): string[] {
   return frames
@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
     let writer: TreeTestbed;
     let count = 0;
     /** Nodes that are still running. After a failed test, a node that is not stopped would block the other tests. */
-    const running = new Set<Testbed>();
+    const runningNodes = new Set<Testbed>();
     let endWriting: () => Promise<unknown> = () => Promise.resolve();
     before(async () => {
       database = await kind.createForServer();
@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
     });
     afterEach(async () => {
       await endWriting();
-      await Promise.all([...running].map(stop));
+      await Promise.all([...runningNodes].map(stop));
     });
     after(async () => {
       await writer.stop();
@@ -53,29 +53,29 @@ for (const kind of databaseKinds) {
 
     async function startNode(): Promise<Testbed> {
       const node = await Testbed.start(kind, { database, clock: writer.server.clock });
-      running.add(node);
+      runningNodes.add(node);
       return node;
     }
     function stop(node: Testbed): Promise<void> {
-      running.delete(node);
+      runningNodes.delete(node);
       return node.stop();
     }
     const connect = (node: Testbed) => SocketClient.connect(node.url, writer.authToken);
 
     /** Creates folders until the returned function is called. That function returns the names of the folders. */
     function write(parentId?: string): () => Promise<string[]> {
-      const made: string[] = [];
+      const createdNames: string[] = [];
       let isOver = false;
-      const writing = (async () => {
+      const writes = (async () => {
         while (!isOver) {
-          made.push(`folder ${++count}`);
-          await writer.create(made.at(-1)!, parentId);
+          createdNames.push(`folder ${++count}`);
+          await writer.create(createdNames.at(-1)!, parentId);
         }
       })();
       const end = async () => {
         isOver = true;
-        await writing;
-        return made;
+        await writes;
+        return createdNames;
       };
       endWriting = end;
       return end;
@@ -90,61 +90,63 @@ for (const kind of databaseKinds) {
 
     test('continues a subscription at another node after the cursor of the close frame', async () => {
       const end = write();
-      const received: string[] = [];
+      const receivedNames: string[] = [];
       // The first subscription has no cursor, so it may miss earlier changes. All later changes must arrive.
       let after: string | undefined;
       for (let round = 0; round < 3; round++) {
         const node = await startNode();
         const client = await connect(node);
-        client.start('1', follow, { after });
+        client.start('1', changesSubscription, { after });
         const first = await client.next();
         const stopped = stop(node);
         after = cursorOf(await client.closed());
         await stopped;
-        received.push(...namesIn([first, ...client.unread], '1'));
+        receivedNames.push(...namesIn([first, ...client.unread], '1'));
       }
-      const made = await end();
+      const createdNames = await end();
       const node = await startNode();
       const client = await connect(node);
-      client.start('1', follow, { after });
-      if (received.at(-1) !== made.at(-1))
-        received.push(...namesIn(await readFramesUntil(client, '1', made.at(-1)!), '1'));
-      assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
+      client.start('1', changesSubscription, { after });
+      if (receivedNames.at(-1) !== createdNames.at(-1))
+        receivedNames.push(...namesIn(await readFramesUntil(client, '1', createdNames.at(-1)!), '1'));
+      assert.deepEqual(receivedNames, createdNames.slice(createdNames.indexOf(receivedNames[0]!)));
     });
 
     test('receives one cursor that is valid for all subscriptions of its socket', async () => {
-      const busy = await writer.create('busy');
-      const quiet = await writer.create('quiet');
+      const busyId = await writer.create('busy');
+      const quietId = await writer.create('quiet');
       const { cursor: after } = await writer.query<{ cursor: string }>('{cursor}');
       const node = await startNode();
       const client = await connect(node);
-      const ids = { all: undefined, busy, quiet };
+      const ids = { all: undefined, busy: busyId, quiet: quietId };
       // The subscriptions may start in any order, so all continue from the same cursor.
-      for (const [id, under] of Object.entries(ids)) client.start(id, follow, { after, under });
-      const end = write(busy);
+      for (const [id, under] of Object.entries(ids)) client.start(id, changesSubscription, { after, under });
+      const end = write(busyId);
       const frames = [await client.next()];
       const stopped = stop(node);
       const cursor = cursorOf(await client.closed());
       await stopped;
       frames.push(...client.unread);
-      const made = await end();
-      await writer.create('late', quiet);
+      const createdNames = await end();
+      await writer.create('late', quietId);
 
-      const next = await startNode();
-      const again = await connect(next);
-      for (const [id, under] of Object.entries(ids)) again.start(id, follow, { after: cursor, under });
-      const rest: Frame[] = [];
-      const isReceived = (id: string, name: string) => namesIn([...frames, ...rest], id).includes(name);
+      const nextNode = await startNode();
+      const nextClient = await connect(nextNode);
+      for (const [id, under] of Object.entries(ids))
+        nextClient.start(id, changesSubscription, { after: cursor, under });
+      const laterFrames: Frame[] = [];
+      const isReceived = (id: string, name: string) =>
+        namesIn([...frames, ...laterFrames], id).includes(name);
       while (
         !isReceived('all', 'late') ||
         !isReceived('quiet', 'late') ||
-        !isReceived('busy', made.at(-1)!)
+        !isReceived('busy', createdNames.at(-1)!)
       ) {
-        rest.push(await again.next());
+        laterFrames.push(await nextClient.next());
       }
-      const namesOf = (id: string) => namesIn([...frames, ...rest], id);
-      assert.deepEqual(namesOf('all'), [...made, 'late']);
-      assert.deepEqual(namesOf('busy'), made);
+      const namesOf = (id: string) => namesIn([...frames, ...laterFrames], id);
+      assert.deepEqual(namesOf('all'), [...createdNames, 'late']);
+      assert.deepEqual(namesOf('busy'), createdNames);
       assert.deepEqual(namesOf('quiet'), ['late']);
     });
 
@@ -152,7 +154,7 @@ for (const kind of databaseKinds) {
       const open = (node: Testbed, after?: string) =>
         EventClient.open(
           node.url,
-          { query: follow, variables: { after } },
+          { query: changesSubscription, variables: { after } },
           { authorization: `Bearer ${writer.authToken}` },
         );
       const nameIn = (event: { data: unknown } | undefined) =>
@@ -160,31 +162,32 @@ for (const kind of databaseKinds) {
       const node = await startNode();
       const client = await open(node);
       const end = write();
-      const received = [nameIn(await client.next())];
+      const receivedNames = [nameIn(await client.next())];
       const stopped = stop(node);
-      received.push(...(await client.readRest()).map(nameIn));
+      receivedNames.push(...(await client.readRest()).map(nameIn));
       await stopped;
       assert.ok(client.cursor);
-      const made = await end();
-      const next = await startNode();
-      const again = await open(next, client.cursor);
-      while (received.at(-1) !== made.at(-1)) received.push(nameIn(await again.next()));
-      assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
-      again.disconnect();
+      const createdNames = await end();
+      const nextNode = await startNode();
+      const nextClient = await open(nextNode, client.cursor);
+      while (receivedNames.at(-1) !== createdNames.at(-1))
+        receivedNames.push(nameIn(await nextClient.next()));
+      assert.deepEqual(receivedNames, createdNames.slice(createdNames.indexOf(receivedNames[0]!)));
+      nextClient.disconnect();
     });
 
     test('receives the current cursor for a subscription without events', async () => {
-      const quiet = await writer.create('still');
-      const changes = `query($after: String){changes(after: $after){items{folder{name}}}}`;
+      const quietId = await writer.create('still');
+      const changesQuery = `query($after: String){changes(after: $after){items{folder{name}}}}`;
       const countAfter = async (cursor: string) =>
-        (await writer.query<{ changes: { items: unknown[] } }>(changes, { after: cursor })).changes.items
+        (await writer.query<{ changes: { items: unknown[] } }>(changesQuery, { after: cursor })).changes.items
           .length;
       /** Returns how many of three irrelevant changes a client would read again after the last cursor. */
       const countRepeated = async () => {
         const node = await startNode();
         const client = await connect(node);
         const { cursor } = await writer.query<{ cursor: string }>('{cursor}');
-        client.start('1', follow, { under: quiet, after: cursor });
+        client.start('1', changesSubscription, { under: quietId, after: cursor });
         await writer.create(`elsewhere ${++count}`);
         await writer.create(`elsewhere ${++count}`);
         await new TreeTestbed(node, writer.authToken).create(`elsewhere ${++count}`);

@@ -11,15 +11,15 @@ import { eventually } from '../support/eventually.ts';
 import { dataOf, StubApp, type StubAppOptions } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
-const never = 3_600;
+const longSeconds = 3_600;
 /** With these timings, the service never closes a connection because its client is silent. */
-const patient = { checkEveryMs: 5, maxSilentMs: never * 1000, pause: () => Promise.resolve() };
-const impatient = { ...patient, maxSilentMs: 0 };
+const patientTimings = { checkEveryMs: 5, maxSilentMs: longSeconds * 1000, pause: () => Promise.resolve() };
+const impatientTimings = { ...patientTimings, maxSilentMs: 0 };
 
 function query(authToken: string, body = '{"query":"{a}"}'): string {
   const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
-  const own = [`Authorization: Bearer ${authToken}`, `Content-Length: ${body.length}`];
-  return [...head, ...own, '', body].join('\r\n');
+  const ownHeaders = [`Authorization: Bearer ${authToken}`, `Content-Length: ${body.length}`];
+  return [...head, ...ownHeaders, '', body].join('\r\n');
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -27,12 +27,12 @@ const isKeptAlive = (head: string) => !/^connection: close/im.test(head);
 
 /** Starts an app whose queries are answered by the test. */
 async function startApp(options: StubAppOptions = {}) {
-  const app = await StubApp.start({ stopTimings: patient, ...options });
-  const waiting: ((answer: GraphResult) => void)[] = [];
-  app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
+  const app = await StubApp.start({ stopTimings: patientTimings, ...options });
+  const pendingAnswers: ((answer: GraphResult) => void)[] = [];
+  app.open = () => new Promise<GraphResult>((resolve) => pendingAnswers.push(resolve));
   const waitForRequests = (count: number) =>
-    eventually(() => waiting.length === count, `${count} requests have arrived`);
-  return { app, waiting, waitForRequests, request: query(app.token('ann')) };
+    eventually(() => pendingAnswers.length === count, `${count} requests have arrived`);
+  return { app, waiting: pendingAnswers, waitForRequests, request: query(app.token('ann')) };
 }
 
 /** Waits for a response. After this, data that was sent earlier over other connections has arrived. */
@@ -60,7 +60,7 @@ describe('a stopping service', () => {
     assert.deepEqual(cutRequestCounts(app), []);
   });
 
-  for (const [timing, early] of [
+  for (const [timing, requestsBefore] of [
     ['before', 3],
     ['partly before', 2.5],
     ['after', 1],
@@ -68,13 +68,13 @@ describe('a stopping service', () => {
     test(`announces the last response if pipelined requests were sent ${timing} the stop`, async () => {
       const { app, waiting, waitForRequests, request } = await startApp();
       const connection = await RawConnection.open(app.url);
-      const all = request.repeat(3);
-      const part = request.length * early;
-      connection.send(all.slice(0, part));
-      await waitForRequests(Math.floor(early));
+      const requests = request.repeat(3);
+      const lengthBefore = request.length * requestsBefore;
+      connection.send(requests.slice(0, lengthBefore));
+      await waitForRequests(Math.floor(requestsBefore));
       await roundTrip(app);
       const stopped = app.stop();
-      connection.send(all.slice(part));
+      connection.send(requests.slice(lengthBefore));
       await waitForRequests(3);
       for (const [index, answer] of waiting.entries()) answer(dataOf(index));
       const answers = [await connection.read(), await connection.read(), await connection.read()];
@@ -110,10 +110,10 @@ describe('a stopping service', () => {
   });
 
   test('closes a connection that received its response before the request was complete', async () => {
-    const { app } = await startApp({ stopTimings: impatient });
+    const { app } = await startApp({ stopTimings: impatientTimings });
     const connection = await RawConnection.open(app.url);
-    const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
-    assert.equal((await connection.exchange(half))?.status, 200);
+    const incompleteRequest = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
+    assert.equal((await connection.exchange(incompleteRequest))?.status, 200);
     await app.stop();
     assert.equal(await connection.read(), undefined);
     assert.deepEqual(cutRequestCounts(app), []);
@@ -139,16 +139,16 @@ describe('a stopping service', () => {
     });
 
     test(`closes a connection with an incomplete ${what} if the rest does not arrive`, async () => {
-      const { app, request } = await startApp({ stopTimings: impatient });
-      const fresh = await RawConnection.open(app.url);
-      fresh.send(request.slice(0, part));
-      const used = await RawConnection.open(app.url);
-      assert.equal((await used.exchange(get('/livez')))?.status, 200);
-      used.send(request.slice(0, part));
+      const { app, request } = await startApp({ stopTimings: impatientTimings });
+      const newConnection = await RawConnection.open(app.url);
+      newConnection.send(request.slice(0, part));
+      const usedConnection = await RawConnection.open(app.url);
+      assert.equal((await usedConnection.exchange(get('/livez')))?.status, 200);
+      usedConnection.send(request.slice(0, part));
       await roundTrip(app);
       await app.stop();
-      assert.equal(await fresh.read(), undefined);
-      assert.equal(await used.read(), undefined);
+      assert.equal(await newConnection.read(), undefined);
+      assert.equal(await usedConnection.read(), undefined);
       assert.deepEqual(cutRequestCounts(app), [2]);
     });
   }
@@ -156,7 +156,7 @@ describe('a stopping service', () => {
   test('closes requests that take too long, and logs their number', async () => {
     const { app, waitForRequests, request } = await startApp({
       settings: { stopSeconds: 0.05 },
-      stopTimings: impatient,
+      stopTimings: impatientTimings,
     });
     const connections = await Promise.all([1, 2, 3].map(() => RawConnection.open(app.url)));
     for (const connection of connections) connection.send(request);
@@ -203,14 +203,14 @@ describe('a stopping service', () => {
     const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
     const { app, waiting, waitForRequests, request } = await startApp({
       settings: { stopDelaySeconds: 5 },
-      stopTimings: { ...patient, pause },
+      stopTimings: { ...patientTimings, pause },
     });
-    const idle = await RawConnection.open(app.url);
-    assert.ok(isKeptAlive((await idle.exchange(get('/readyz')))!.head));
+    const idleConnection = await RawConnection.open(app.url);
+    assert.ok(isKeptAlive((await idleConnection.exchange(get('/readyz')))!.head));
     const stopped = app.stop();
     const ready = await (await RawConnection.open(app.url)).exchange(get('/readyz'));
     assert.deepEqual([ready?.status, isKeptAlive(ready!.head)], [503, false]);
-    for (const connection of [idle, await RawConnection.open(app.url)]) {
+    for (const connection of [idleConnection, await RawConnection.open(app.url)]) {
       waiting.length = 0;
       connection.send(request);
       await waitForRequests(1);
@@ -258,7 +258,7 @@ describe('a stopping service', () => {
   });
 
   test('closes a connection without any request', async () => {
-    const { app } = await startApp({ stopTimings: impatient });
+    const { app } = await startApp({ stopTimings: impatientTimings });
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);
     await app.stop();
@@ -269,18 +269,26 @@ describe('a stopping service', () => {
   test('does not wait for silent clients or unfinished handshakes over TLS', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
-    const { app } = await startApp({ tls, stopTimings: impatient });
+    const { app } = await startApp({ tls, stopTimings: impatientTimings });
     const { hostname, port } = new URL(app.url);
-    const mute = connect(Number(port), hostname).on('error', () => undefined);
-    const halfway = connect(Number(port), hostname).on('error', () => undefined);
-    halfway.write(Buffer.from([22, 3, 1]));
-    const silent = connectSecurely({ host: hostname, port: Number(port), rejectUnauthorized: false });
-    silent.on('error', () => undefined);
-    await Promise.all([once(mute, 'connect'), once(halfway, 'connect'), once(silent, 'secureConnect')]);
-    const closed = [mute, halfway, silent].map(
+    const silentSocket = connect(Number(port), hostname).on('error', () => undefined);
+    const partialTlsSocket = connect(Number(port), hostname).on('error', () => undefined);
+    partialTlsSocket.write(Buffer.from([22, 3, 1]));
+    const silentTlsSocket = connectSecurely({
+      host: hostname,
+      port: Number(port),
+      rejectUnauthorized: false,
+    });
+    silentTlsSocket.on('error', () => undefined);
+    await Promise.all([
+      once(silentSocket, 'connect'),
+      once(partialTlsSocket, 'connect'),
+      once(silentTlsSocket, 'secureConnect'),
+    ]);
+    const closeEvents = [silentSocket, partialTlsSocket, silentTlsSocket].map(
       (socket) => new Promise((resolve) => socket.resume().on('close', resolve)),
     );
     await app.stop();
-    await Promise.all(closed);
+    await Promise.all(closeEvents);
   });
 });

@@ -103,9 +103,9 @@ describe('a stop signal on SQLite', () => {
       assert.deepEqual({ status, connection }, { status: 200, connection: 'close' });
       // With npm in between, a terminal sends one Ctrl-C twice. A signal that follows too soon does not count as the
       // second one.
-      const again = setInterval(() => node.signal(second), 100);
+      const interval = setInterval(() => node.signal(second), 100);
       await node.waitUntilEnded();
-      clearInterval(again);
+      clearInterval(interval);
       assert.equal(node.exitCode, code);
       assert.doesNotMatch(node.output, /Stopped/);
     });
@@ -123,23 +123,23 @@ describe('a stop signal on SQLite', () => {
 
   test('ends the start without partial data if it arrives before the port is open', async () => {
     const path = database.url.slice('sqlite:'.length);
-    const other = new BetterSqlite(path);
-    other.pragma(`application_id = ${0x45535041}`);
-    other.pragma('journal_mode = wal');
-    other.exec('begin immediate');
+    const connection = new BetterSqlite(path);
+    connection.pragma(`application_id = ${0x45535041}`);
+    connection.pragma('journal_mode = wal');
+    connection.exec('begin immediate');
     // The server logs the warning about an unknown variable right before it opens the database and waits for the lock.
     node = NodeProcess.launch({ databaseUrl: database.url, settings: { NOT_A_SETTING: '1' } });
     await node.waitForOutput('NOT_A_SETTING');
     node.signal('SIGTERM');
     await node.waitForOutput('Stopping');
-    other.exec('commit');
+    connection.exec('commit');
     await node.waitUntilEnded();
     assert.equal(node.exitCode, 0);
     assert.match(node.output, /^\nStopping\. [^\n]+\nStopped\.\n$/);
-    const tables = other.prepare(`select name from sqlite_schema where name = 'users'`).all();
-    const users = tables.length > 0 ? other.prepare('select count(*) from users').pluck().get() : 0;
+    const tables = connection.prepare(`select name from sqlite_schema where name = 'users'`).all();
+    const users = tables.length > 0 ? connection.prepare('select count(*) from users').pluck().get() : 0;
     assert.equal(users, 0);
-    other.close();
+    connection.close();
     node = await NodeProcess.start({ databaseUrl: database.url });
     assert.match(node.output, /First start/);
   });

@@ -12,12 +12,14 @@ export class SilentRelay {
   static async open(url: string): Promise<SilentRelay> {
     const { hostname, port } = new URL(url);
     const sockets = new Set<Socket>();
-    const server = createServer((near) => {
-      const far = connect(Number(port), hostname);
-      near.pipe(far).pipe(near);
-      for (const socket of [near, far]) {
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.pipe(upstream).pipe(client);
+      for (const socket of [client, upstream]) {
         sockets.add(socket);
-        socket.on('error', () => undefined).on('close', () => near.destroy(far.destroy() && undefined));
+        socket
+          .on('error', () => undefined)
+          .on('close', () => client.destroy(upstream.destroy() && undefined));
       }
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -27,10 +29,10 @@ export class SilentRelay {
   private constructor(server: Server, sockets: Set<Socket>, url: string) {
     this.#server = server;
     this.#sockets = sockets;
-    const here = new URL(url);
-    here.hostname = '127.0.0.1';
-    here.port = String((server.address() as AddressInfo).port);
-    this.url = here.href;
+    const relayUrl = new URL(url);
+    relayUrl.hostname = '127.0.0.1';
+    relayUrl.port = String((server.address() as AddressInfo).port);
+    this.url = relayUrl.href;
   }
 
   /** Keeps connections open and stops forwarding. */

@@ -36,17 +36,20 @@ describe('a socket of a stopping service', () => {
   test('is closed only after its subscriptions have reached the same position', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
-    const ahead = await subscribe(app, client, '1');
-    const behind = await subscribe(app, client, '2');
-    Object.assign(ahead, { cursor: 'b', reached: 2 });
-    Object.assign(behind, { cursor: 'a', reached: 1 });
+    const aheadStream = await subscribe(app, client, '1');
+    const behindStream = await subscribe(app, client, '2');
+    Object.assign(aheadStream, { cursor: 'b', reached: 2 });
+    Object.assign(behindStream, { cursor: 'a', reached: 1 });
     const stopped = app.stop();
-    await eventually(() => ahead.endsAfter === 2 && behind.endsAfter === 2, 'both end at the same position');
+    await eventually(
+      () => aheadStream.endsAfter === 2 && behindStream.endsAfter === 2,
+      'both end at the same position',
+    );
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
-    behind.push('late');
+    behindStream.push('late');
     assert.deepEqual((await client.next()).payload, { data: 'late' });
-    behind.cursor = 'b';
+    behindStream.cursor = 'b';
     assert.deepEqual(await client.closed(), goingAwayWith('b'));
     await stopped;
   });
@@ -63,10 +66,10 @@ describe('a socket of a stopping service', () => {
   test('receives the responses of running operations, and starts no new ones', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
-    const pending: ((answer: GraphResult) => void)[] = [];
-    app.open = () => new Promise<GraphResult>((resolve) => pending.push(resolve));
+    const pendingAnswers: ((answer: GraphResult) => void)[] = [];
+    app.open = () => new Promise<GraphResult>((resolve) => pendingAnswers.push(resolve));
     client.start('1', 'mutation{a}');
-    await eventually(() => pending.length === 1, 'the operation has started');
+    await eventually(() => pendingAnswers.length === 1, 'the operation has started');
     const stopped = app.stop();
     await assert.rejects(async () => {
       for (;;) (await RawConnection.open(app.url)).close();
@@ -74,8 +77,8 @@ describe('a socket of a stopping service', () => {
     client.start('2', 'mutation{a}');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
-    assert.equal(pending.length, 1);
-    pending[0]!(dataOf('done'));
+    assert.equal(pendingAnswers.length, 1);
+    pendingAnswers[0]!(dataOf('done'));
     assert.deepEqual(await client.next(), { id: '1', type: 'next', payload: { data: 'done' } });
     assert.deepEqual(await client.next(), { id: '1', type: 'complete' });
     assert.deepEqual(await client.closed(), goingAway);

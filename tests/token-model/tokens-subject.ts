@@ -5,7 +5,7 @@ import { describeFailure, generateOperations, runOperations, shrink } from './to
 
 export const tokensSubject = createSubject({
   name: 'tokens',
-  failing: 'Server and model disagree',
+  failureTitle: 'Server and model disagree',
   steps: 500,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runOperations(kind, generateOperations(seed, steps), isOver);

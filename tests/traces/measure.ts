@@ -27,11 +27,11 @@ const queries: Readonly<Record<string, string>> = {
 const collector = await TraceCollector.start();
 // The collector stores nothing, because there are very many spans.
 collector.storesSpans = false;
-const traced = (share: string) => ({ TRACES_URL: collector.url, TRACES_SHARE: share });
+const traceSettings = (share: string) => ({ TRACES_URL: collector.url, TRACES_SHARE: share });
 const servers = {
   without: await ServerProcess.start(stopping.signal),
-  'a tenth': await ServerProcess.start(stopping.signal, traced('0.1')),
-  all: await ServerProcess.start(stopping.signal, traced('1')),
+  'a tenth': await ServerProcess.start(stopping.signal, traceSettings('0.1')),
+  all: await ServerProcess.start(stopping.signal, traceSettings('1')),
 };
 try {
   const list = Array.from({ length: 100 }, (_, index) => ({ path: `Folder ${index}` }));
@@ -44,26 +44,26 @@ try {
 }
 
 async function compare(what: string, query: string): Promise<void> {
-  const taken = { without: [] as number[], 'a tenth': [] as number[], all: [] as number[] };
+  const cpuTimes = { without: [] as number[], 'a tenth': [] as number[], all: [] as number[] };
   for (let round = -1; round < Number(rounds); round++) {
     for (const [name, server] of Object.entries(servers)) {
-      const micros = await cpuFor(server, query);
+      const micros = await measureCpu(server, query);
       // The first round is a warm-up.
-      if (round >= 0) taken[name as keyof typeof taken].push(micros);
+      if (round >= 0) cpuTimes[name as keyof typeof cpuTimes].push(micros);
     }
   }
-  const bare = summarize(taken.without).median;
-  for (const [name, all] of Object.entries(taken)) {
+  const baseline = summarize(cpuTimes.without).median;
+  for (const [name, all] of Object.entries(cpuTimes)) {
     const { median } = summarize(all);
-    console.log(`${what}, ${name}: ${median.toFixed(0)} µs, ${(median / bare).toFixed(2)}`);
+    console.log(`${what}, ${name}: ${median.toFixed(0)} µs, ${(median / baseline).toFixed(2)}`);
   }
 }
 
-async function cpuFor(server: ServerProcess, query: string): Promise<number> {
+async function measureCpu(server: ServerProcess, query: string): Promise<number> {
   const before = await server.usage();
-  let left = Number(requests);
+  let remaining = Number(requests);
   const sendRequests = async () => {
-    while (left-- > 0) await server.query(query);
+    while (remaining-- > 0) await server.query(query);
   };
   await Promise.all(Array.from({ length: concurrency }, sendRequests));
   const after = await server.usage();

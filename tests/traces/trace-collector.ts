@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../support/eventually.ts';
 
-export type Facts = Readonly<Record<string, string | number | boolean>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SentSpan {
   readonly traceId: string;
@@ -18,8 +18,8 @@ export interface SentSpan {
   readonly endTimeUnixNano: string;
   readonly status: { readonly code: number };
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  readonly facts: Facts;
-  readonly resource: Facts;
+  readonly attributes: SpanAttributes;
+  readonly resource: SpanAttributes;
 }
 
 interface Attribute {
@@ -65,7 +65,7 @@ export class TraceCollector {
       request.on('end', () => {
         if (this.storesSpans) {
           this.headers.push(request.headers);
-          this.#take(Buffer.concat(chunks).toString());
+          this.#record(Buffer.concat(chunks).toString());
         }
         if (!this.isSilent) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
@@ -93,11 +93,15 @@ export class TraceCollector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  #take(text: string): void {
+  #record(text: string): void {
     this.text += text;
     for (const { resource, scopeSpans } of (JSON.parse(text) as Body).resourceSpans) {
       for (const { attributes, ...span } of scopeSpans.flatMap(({ spans }) => spans)) {
-        this.spans.push({ ...span, facts: factsIn(attributes), resource: factsIn(resource.attributes) });
+        this.spans.push({
+          ...span,
+          attributes: readAttributes(attributes),
+          resource: readAttributes(resource.attributes),
+        });
       }
     }
   }
@@ -105,7 +109,7 @@ export class TraceCollector {
 
 const serverKind = 2;
 
-function factsIn(attributes: readonly Attribute[]): Facts {
+function readAttributes(attributes: readonly Attribute[]): SpanAttributes {
   const valueOf = ({ stringValue, boolValue, doubleValue, intValue }: Attribute['value']) =>
     stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
   return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));

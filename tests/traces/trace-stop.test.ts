@@ -32,14 +32,14 @@ test('a node whose collector refuses connections exits with 0 and logs the numbe
     assert.equal(login.status, 200);
     assert.equal(await node.stop(), true);
     assert.match(node.output, /\nStopped\.\n$/);
-    const [away, lost] = readTraceLines(node);
+    const [unreachableLine, lossLine] = readTraceLines(node);
     assert.equal(
-      away?.msg,
+      unreachableLine?.msg,
       'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.',
     );
-    assert.equal(lost?.msg, 'Some traces were lost, because the collector did not accept them.');
+    assert.equal(lossLine?.msg, 'Some traces were lost, because the collector did not accept them.');
     // At least the request and the statements of a login.
-    assert.ok(lost.spans! >= 4);
+    assert.ok(lossLine.spans! >= 4);
   } finally {
     await node.kill();
     await database.remove();
@@ -68,15 +68,15 @@ test('two workers name themselves in spans, and do not wait for a silent collect
     assert.match(node.output, /\nStopped\.\n$/);
     const lines = readTraceLines(node);
     for (const worker of [1, 2]) {
-      const own = lines.filter((line) => line.worker === worker);
+      const workerLines = lines.filter((line) => line.worker === worker);
       assert.deepEqual(
-        own.map(({ msg }) => msg),
+        workerLines.map(({ msg }) => msg),
         [
           'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.',
           'Some traces were lost, because the collector did not accept them.',
         ],
       );
-      assert.ok(own[1]!.spans! > 0);
+      assert.ok(workerLines[1]!.spans! > 0);
     }
   } finally {
     await testbed.stop();

@@ -16,10 +16,10 @@ const createFolder = `mutation Plant($name: String!) { createFolder(input: { nam
 const kinds = { internal: 1, server: 2, client: 3 };
 
 // These tests mostly wait, so they run concurrently.
-const concurrent = { concurrency: true };
+const concurrentOptions = { concurrency: true };
 
 for (const kind of databaseKinds) {
-  describe(`traces on ${kind.name}`, concurrent, () => {
+  describe(`traces on ${kind.name}`, concurrentOptions, () => {
     let collector: TraceCollector;
     let testbed: Testbed;
     let authToken: string;
@@ -44,9 +44,9 @@ for (const kind of databaseKinds) {
     /** Sends a query under its own trace id and returns its spans. */
     const traceQuery = async (traceId: string, query: string, variables = {}) => {
       await postQuery(query, { traceparent: `00-${traceId}-${parent.spanId}-01` }, variables);
-      const all = () => collector.spans.filter((span) => span.traceId === traceId);
-      await eventually(() => all().some(({ kind }) => kind === kinds.server), 'the trace');
-      return all();
+      const readSpans = () => collector.spans.filter((span) => span.traceId === traceId);
+      await eventually(() => readSpans().some(({ kind }) => kind === kinds.server), 'the trace');
+      return readSpans();
     };
 
     test('contain a login with its statements and its transaction', async () => {
@@ -77,10 +77,10 @@ for (const kind of databaseKinds) {
         '      select folders',
       ]);
       const operation = spans.find(({ name }) => name === 'query')!;
-      assert.equal(operation.facts['graphql.operation.type'], 'query');
-      assert.equal(operation.facts['graphql.operation.name'], 'Look');
-      const positions = spans.filter(({ name }) => name === 'select folders').at(-1)!;
-      assert.ok(Number(positions.facts['db.response.returned_rows']) >= 2);
+      assert.equal(operation.attributes['graphql.operation.type'], 'query');
+      assert.equal(operation.attributes['graphql.operation.name'], 'Look');
+      const positionSpan = spans.filter(({ name }) => name === 'select folders').at(-1)!;
+      assert.ok(Number(positionSpan.attributes['db.response.returned_rows']) >= 2);
     });
 
     test('contain fewer spans for a repeated query, because it has a query plan', async () => {
@@ -110,7 +110,11 @@ for (const kind of databaseKinds) {
         '        select folders',
         '        insert folders',
       ]);
-      const { facts, kind: spanKind, status } = spans.find(({ name }) => name === 'insert folders')!;
+      const {
+        attributes: facts,
+        kind: spanKind,
+        status,
+      } = spans.find(({ name }) => name === 'insert folders')!;
       assert.equal(facts['db.system.name'], kind === sqlite ? 'sqlite' : 'postgresql');
       assert.match(String(facts['db.query.text']), /^insert into folders \(id, .* values \((\?|\$1), /);
       assert.equal(spanKind, kinds.client);
@@ -136,14 +140,14 @@ for (const kind of databaseKinds) {
       });
       const changes = client.iterate({ query: 'subscription { folderChanges { cursor } }' });
       const first = changes.next();
-      const opened = await collector.trace('socket operation');
-      assert.deepEqual(drawSpans(opened).slice(0, 2), ['socket operation', '  subscription']);
+      const socketSpans = await collector.trace('socket operation');
+      assert.deepEqual(drawSpans(socketSpans).slice(0, 2), ['socket operation', '  subscription']);
       await postQuery(createFolder, {}, { name: 'Fir' });
       await first;
       const isAnswer = ({ name, traceId, links }: SentSpan) =>
         name === 'subscription answer' &&
-        traceId !== opened[0]!.traceId &&
-        links.some((link) => link.traceId === opened[0]!.traceId);
+        traceId !== socketSpans[0]!.traceId &&
+        links.some((link) => link.traceId === socketSpans[0]!.traceId);
       await eventually(() => collector.spans.some(isAnswer), 'a separate trace that links to the first');
       await client.dispose();
     });
@@ -161,9 +165,9 @@ for (const kind of databaseKinds) {
         },
         signal: stop.signal,
       });
-      const all = () => collector.spans.filter(({ traceId }) => traceId === 'e'.repeat(32));
-      await eventually(() => all().some(({ name }) => name === 'POST /graphql'), 'the trace');
-      assert.deepEqual(drawSpans(all()).slice(0, 2), ['POST /graphql', '  subscription']);
+      const readSpans = () => collector.spans.filter(({ traceId }) => traceId === 'e'.repeat(32));
+      await eventually(() => readSpans().some(({ name }) => name === 'POST /graphql'), 'the trace');
+      assert.deepEqual(drawSpans(readSpans()).slice(0, 2), ['POST /graphql', '  subscription']);
       assert.equal(response.status, 200);
       stop.abort();
     });
@@ -172,25 +176,25 @@ for (const kind of databaseKinds) {
       const secrets = ['Zedernholz', 'aliasOfMine', 'agent-of-mine', 'state=mine'];
       const query = `mutation { aliasOfMine: createFolder(input: { name: "Zedernholz" }) { folder { name } } }`;
       await postQuery(query, { 'user-agent': 'agent-of-mine' });
-      const read = `{ aliasOfMine: folder { name folders { items { name } } } }`;
-      for (let times = 0; times < 3; times++) await postQuery(read);
-      await postQuery(read.replace('folder {', 'folder(path: "/Zedernholz") {'));
+      const readQuery = `{ aliasOfMine: folder { name folders { items { name } } } }`;
+      for (let times = 0; times < 3; times++) await postQuery(readQuery);
+      await postQuery(readQuery.replace('folder {', 'folder(path: "/Zedernholz") {'));
       const { length } = collector.spans;
-      const end = 'f'.repeat(32);
+      const lastTraceId = 'f'.repeat(32);
       await testbed.send('GET', '/nowhere/Zedernholz?token=state=mine', {
-        headers: { traceparent: `00-${end}-${parent.spanId}-01` },
+        headers: { traceparent: `00-${lastTraceId}-${parent.spanId}-01` },
       });
       await eventually(
-        () => collector.spans.some(({ traceId }) => traceId === end),
+        () => collector.spans.some(({ traceId }) => traceId === lastTraceId),
         'the trace of the last request',
       );
       assert.ok(collector.spans.length > length);
       for (const secret of [...secrets, authToken, authToken.split('.')[2]!, administrator.password]) {
         assert.ok(!collector.text.includes(secret), secret);
       }
-      const last = collector.spans.find(({ traceId }) => traceId === end)!;
-      assert.equal(last.name, 'GET');
-      assert.equal(last.facts['http.response.status_code'], 404);
+      const lastSpan = collector.spans.find(({ traceId }) => traceId === lastTraceId)!;
+      assert.equal(lastSpan.name, 'GET');
+      assert.equal(lastSpan.attributes['http.response.status_code'], 404);
     });
 
     test('name their process, and are sent with the configured headers', async () => {
@@ -203,7 +207,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('sampling of traces', concurrent, () => {
+describe('sampling of traces', concurrentOptions, () => {
   let collector: TraceCollector;
   let testbed: Testbed;
   let authToken: string;
@@ -228,17 +232,17 @@ describe('sampling of traces', concurrent, () => {
     await verify({});
     await verify({ traceparent: traceparent('00') });
     await verify({ traceparent: traceparent('01'), tracestate: 'vendor=7' });
-    const ofLogin = () => collector.spans.filter(({ name }) => name.startsWith('POST /login'));
-    await eventually(() => ofLogin().length > 0, 'a trace');
-    const [span, ...others] = ofLogin();
+    const readLoginSpans = () => collector.spans.filter(({ name }) => name.startsWith('POST /login'));
+    await eventually(() => readLoginSpans().length > 0, 'a trace');
+    const [span, ...others] = readLoginSpans();
     assert.deepEqual(others, []);
     assert.equal(span!.traceId, parent.traceId);
     assert.equal(span!.parentSpanId, parent.spanId);
     assert.equal(span!.traceState, 'vendor=7');
     assert.equal(span!.name, 'POST /login/verify');
     assert.equal(span!.kind, kinds.server);
-    assert.equal(span!.facts['http.route'], '/login/verify');
-    assert.equal(span!.facts['http.response.status_code'], 204);
+    assert.equal(span!.attributes['http.route'], '/login/verify');
+    assert.equal(span!.attributes['http.response.status_code'], 204);
   });
 
   test('excludes probes', async () => {
@@ -252,8 +256,8 @@ describe('sampling of traces', concurrent, () => {
   });
 });
 
-describe('the trace collector', concurrent, () => {
-  const warnings = (testbed: Testbed) =>
+describe('the trace collector', concurrentOptions, () => {
+  const readWarnings = (testbed: Testbed) =>
     testbed.logLines
       .map((line) => JSON.parse(line) as { level: number; msg: string; spans?: number })
       .filter(({ msg }) => /\btraces /i.test(msg));
@@ -269,7 +273,7 @@ describe('the trace collector', concurrent, () => {
     await collector.stop();
     const root = collector.spans.find(({ name }) => name === 'GET /openapi.json')!;
     assert.ok(testbed.logLines.some((line) => line.includes(`"traceId":"${root.traceId}"`)));
-    assert.deepEqual(warnings(testbed), []);
+    assert.deepEqual(readWarnings(testbed), []);
   });
 
   test('causes one warning when it is unreachable, and one log line when it is reachable again', async () => {
@@ -277,12 +281,12 @@ describe('the trace collector', concurrent, () => {
     const url = `http://127.0.0.1:${port}/v1/traces`;
     const testbed = await Testbed.start(sqlite, { settings: { TRACES_URL: url } });
     await testbed.logIn();
-    await eventually(() => warnings(testbed).length > 0, 'a warning');
+    await eventually(() => readWarnings(testbed).length > 0, 'a warning');
     const collector = await TraceCollector.start(port);
     assert.equal((await testbed.logIn()).expires_in > 0, true);
-    await eventually(() => warnings(testbed).length > 1, 'the log line about the recovery');
+    await eventually(() => readWarnings(testbed).length > 1, 'the log line about the recovery');
     assert.deepEqual(
-      warnings(testbed).map(({ level, msg }) => [level, msg]),
+      readWarnings(testbed).map(({ level, msg }) => [level, msg]),
       [
         [40, 'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.'],
         [30, 'traces are sent again'],

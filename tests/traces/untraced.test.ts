@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 
 test('a server without ESPALIER_TRACES_URL loads no module of OpenTelemetry', async () => {
-  const loaded: string[] = [];
+  const loadedUrls: string[] = [];
   registerHooks({
     load(url, context, next) {
-      loaded.push(url);
+      loadedUrls.push(url);
       return next(url, context);
     },
   });
@@ -18,9 +18,9 @@ test('a server without ESPALIER_TRACES_URL loads no module of OpenTelemetry', as
   const { authToken } = await testbed.logIn();
   assert.equal((await testbed.query('{ folder { name } }', authToken)).status, 200);
   await testbed.stop();
-  assert.ok(loaded.some((url) => url.endsWith('server/src/server.ts')));
+  assert.ok(loadedUrls.some((url) => url.endsWith('server/src/server.ts')));
   assert.deepEqual(
-    loaded.filter((url) => /\/src\/(tracing\/|spans\.ts|.*\/traced-)|@opentelemetry\//.test(url)),
+    loadedUrls.filter((url) => /\/src\/(tracing\/|spans\.ts|.*\/traced-)|@opentelemetry\//.test(url)),
     [],
   );
 });

@@ -35,8 +35,8 @@ async function createFirstVersion(url: string): Promise<string> {
       await transaction.run(insert, { id, parentId, name, sortKey: sortKey(name), now });
       parentId = id;
     }
-    const stored = privateKey.export({ format: 'der', type: 'pkcs8' });
-    await transaction.run(insertKey, { id: keyId, privateKey: stored, now });
+    const keyBytes = privateKey.export({ format: 'der', type: 'pkcs8' });
+    await transaction.run(insertKey, { id: keyId, privateKey: keyBytes, now });
   });
   await database.close();
   return keyId;
@@ -77,12 +77,12 @@ for (const kind of databaseKinds) {
     test('changes old folders, and limits their depth like that of new folders', async () => {
       const levels = Array.from({ length: 254 }, (_, index) => `Level ${index}`);
       await tree.import([levels.join('/')], await tree.idOf('/Places/Harbour'));
-      const places = await tree.idOf('/Places');
-      const elsewhere = await tree.create('Elsewhere');
-      const error = await tree.readMutationError('moveFolder', { id: places, parentId: elsewhere });
+      const placesId = await tree.idOf('/Places');
+      const otherId = await tree.create('Elsewhere');
+      const error = await tree.readMutationError('moveFolder', { id: placesId, parentId: otherId });
       assert.equal(error.extensions.code, 'BAD_INPUT');
       await tree.delete(await tree.idOf('/Places/Harbour/Level 0'));
-      await tree.move(places, elsewhere);
+      await tree.move(placesId, otherId);
       assert.deepEqual(await tree.search('floor'), ['Floor 2']);
     });
   });

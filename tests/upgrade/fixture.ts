@@ -22,10 +22,10 @@ export class Fixture {
   readonly #kind: DatabaseKind;
 
   constructor(name: string, kind: DatabaseKind) {
-    const ending = kind === sqlite ? 'sqlite' : 'sql';
+    const extension = kind === sqlite ? 'sqlite' : 'sql';
     this.#kind = kind;
-    this.#contents = read(`${name}.${ending}.gz`);
-    const facts = JSON.parse(read(`${name}.${ending}.facts.gz`).toString()) as Facts;
+    this.#contents = read(`${name}.${extension}.gz`);
+    const facts = JSON.parse(read(`${name}.${extension}.facts.gz`).toString()) as Facts;
     this.facts = { ...facts, asked: facts.asked.map(toCurrentSchema) };
   }
 

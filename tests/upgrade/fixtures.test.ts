@@ -39,8 +39,8 @@ for (const kind of databaseKinds) {
           assert.equal((await tree.server.post('/login', person)).status, 200, person.username);
         }
         assert.equal((await tree.server.post('/login', people.disabled)).status, 401);
-        const guessed = { ...people.reader, password: 'another than that one' };
-        assert.equal((await tree.server.post('/login', guessed)).status, 401);
+        const wrongCredentials = { ...people.reader, password: 'another than that one' };
+        assert.equal((await tree.server.post('/login', wrongCredentials)).status, 401);
       });
 
       test('returns the same data as before: tree, texts, trash, people, grants and journal', async () => {
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       }
 
       test('continues the journal, restores a folder from the trash, and accepts an earlier cursor', async () => {
-        const created = await tree.create('of today');
+        const createdId = await tree.create('of today');
         const [trashed] = (
           await tree.query<{ trash: { items: { folderId: string }[] } }>('{trash{items{folderId}}}')
         ).trash.items;
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
           journal: {
             items: [
               { number: journalNumber + 2, kind: 'RESTORE_FOLDER', folderId: trashed!.folderId },
-              { number: journalNumber + 1, kind: 'CREATE_FOLDER', folderId: created },
+              { number: journalNumber + 1, kind: 'CREATE_FOLDER', folderId: createdId },
             ],
           },
         });
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.query(changes, { after: lastCursor() }), {
           changes: {
             items: [
-              { kind: 'CREATE', folderId: created },
+              { kind: 'CREATE', folderId: createdId },
               { kind: 'CREATE', folderId: trashed!.folderId },
             ],
           },

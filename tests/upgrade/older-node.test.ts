@@ -18,20 +18,20 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const define = async (text: string) => {
+    const runDefinition = async (text: string) => {
       const database = await openWithoutMigrating(tree.server.database.url);
       await database.exclusive((transaction) => transaction.define(text));
       await database.close();
     };
 
     test('refuses changes, stores nothing, and still reads the tree', async () => {
-      await define('alter table journal rename column path_ids to later_path_ids');
+      await runDefinition('alter table journal rename column path_ids to later_path_ids');
       assert.equal(await tree.outcome('createFolder', { name: 'Meanwhile' }), 'INTERNAL');
       assert.deepEqual(await tree.paths(), ['Before']);
     });
 
     test('accepts changes after the renamed column has its old name again', async () => {
-      await define('alter table journal rename column later_path_ids to path_ids');
+      await runDefinition('alter table journal rename column later_path_ids to path_ids');
       await tree.create('Later');
       assert.deepEqual(await tree.paths(), ['Before', 'Later']);
     });

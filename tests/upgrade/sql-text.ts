@@ -7,7 +7,7 @@ import pg from 'pg';
 import { missingSteps, openWithoutMigrating } from '../../server/src/database/open-database.ts';
 
 /** `empty` is the URL of an empty database. */
-export async function dumpAsSql(url: string, empty: string): Promise<string> {
+export async function dumpAsSql(url: string, emptyUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -15,7 +15,7 @@ export async function dumpAsSql(url: string, empty: string): Promise<string> {
     const rows: string[] = [];
     for (const table of tables) rows.push(...(await dumpRows(client, table)));
     return [
-      ...(await readDefinitions(empty)),
+      ...(await readDefinitions(emptyUrl)),
       // The migrations also insert rows.
       ...tables.toReversed().map((table) => `delete from ${table}`),
       ...rows,
@@ -27,8 +27,8 @@ export async function dumpAsSql(url: string, empty: string): Promise<string> {
   }
 }
 
-async function readDefinitions(empty: string): Promise<readonly string[]> {
-  const database = await openWithoutMigrating(empty);
+async function readDefinitions(emptyUrl: string): Promise<readonly string[]> {
+  const database = await openWithoutMigrating(emptyUrl);
   try {
     const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
     return steps.flatMap(({ statements }) => statements);
@@ -46,14 +46,14 @@ async function tablesInOrder(client: pg.Client): Promise<string[]> {
     `select conrelid::regclass::text as from, confrelid::regclass::text as to from pg_constraint
      where contype = 'f' and conrelid <> confrelid`,
   );
-  const ordered: string[] = [];
+  const tablesInOrder: string[] = [];
   const add = (name: string): void => {
-    if (ordered.includes(name)) return;
+    if (tablesInOrder.includes(name)) return;
     for (const { from, to } of references) if (from === name) add(to);
-    ordered.push(name);
+    tablesInOrder.push(name);
   };
   for (const { name } of tables) add(name);
-  return ordered;
+  return tablesInOrder;
 }
 
 /** Inserts all rows with one statement, because rows may refer to later rows of the same table. */

@@ -19,13 +19,13 @@ for (const kind of databaseKinds) {
       testbed = await WorkersTestbed.start(kind, { LOG_LEVEL: 'debug' });
       token = (await testbed.logIn()).authToken;
       await testbed.connectToEach(token);
-      await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
+      await eventually(() => testbed.workerPids.length === 2, 'both workers have written a log line');
     });
     afterEach(() => testbed.stop());
 
     test('closes all sockets with 1001 and a cursor on SIGTERM, and leaves no process', async () => {
-      const { node, processes, database } = testbed;
-      const clients = [await testbed.socketTo(1, token), await testbed.socketTo(2, token)];
+      const { node, workerPids, database } = testbed;
+      const clients = [await testbed.openSocketTo(1, token), await testbed.openSocketTo(2, token)];
       for (const client of clients) {
         client.start('1', 'subscription{folderChanges{kind}}');
         // A subscription that starts after the signal would have no cursor.
@@ -41,13 +41,13 @@ for (const kind of databaseKinds) {
       await node.waitUntilEnded();
       assert.equal(node.exitCode, 0);
       assert.match(node.output, /\nStopping\. [^\n]+\nStopped\.\n$/);
-      assert.deepEqual(processes.filter(isAlive), []);
+      assert.deepEqual(workerPids.filter(isAlive), []);
       const lines = withoutSyncWarning(node.log).trim().split('\n');
-      const unexpected = lines.filter(
+      const lifecycleLines = lines.filter(
         (line) => !/"level":20,.*"worker":[12]|"level":30,.*"worker":[12],.*"msg":"request"/.test(line),
       );
       assert.deepEqual(
-        unexpected.map((line) => {
+        lifecycleLines.map((line) => {
           const { msg, workers, signal } = JSON.parse(line) as Record<string, unknown>;
           return [msg, workers ?? signal];
         }),
@@ -62,9 +62,9 @@ for (const kind of databaseKinds) {
     });
 
     test('leaves no workers when its primary is killed', async () => {
-      const { node, processes } = testbed;
+      const { node, workerPids } = testbed;
       await node.kill();
-      await eventually(() => !processes.some(isAlive), 'both workers have ended');
+      await eventually(() => !workerPids.some(isAlive), 'both workers have ended');
     });
   });
 }
@@ -178,9 +178,9 @@ test('a primary exits with 1 and prints the reason if its workers can no longer 
   const testbed = await WorkersTestbed.start(sqlite, { LOG_LEVEL: 'debug' });
   const { node, database } = testbed;
   await testbed.connectToEach((await testbed.logIn()).authToken);
-  await eventually(() => testbed.processes.length === 2, 'both workers have written a log line');
+  await eventually(() => testbed.workerPids.length === 2, 'both workers have written a log line');
   const file = database.url.slice('sqlite:'.length);
-  for (const pid of testbed.processes) process.kill(pid, 'SIGKILL');
+  for (const pid of testbed.workerPids) process.kill(pid, 'SIGKILL');
   rmSync(`${file}-wal`);
   writeFileSync(file, 'not a database'.repeat(1000));
   await node.waitUntilEnded();

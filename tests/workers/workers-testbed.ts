@@ -51,19 +51,19 @@ export class WorkersTestbed {
   /** Opens one connection to each worker. Returns the connections in the order of the worker numbers. */
   async connectToEach(authToken: string): Promise<RawConnection[]> {
     const byWorker = new Map<number, RawConnection>();
-    const spare: RawConnection[] = [];
+    const extraConnections: RawConnection[] = [];
     while (byWorker.size < workers) {
       const connection = await this.connect();
       const worker = await workerOf(connection, authToken);
-      if (byWorker.has(worker)) spare.push(connection);
+      if (byWorker.has(worker)) extraConnections.push(connection);
       else byWorker.set(worker, connection);
     }
-    for (const connection of spare) connection.close();
+    for (const connection of extraConnections) connection.close();
     return [...byWorker].sort(([one], [other]) => one - other).map(([, connection]) => connection);
   }
 
   /** Opens sockets until one is connected to this worker. */
-  async socketTo(worker: number, authToken: string): Promise<SocketClient> {
+  async openSocketTo(worker: number, authToken: string): Promise<SocketClient> {
     for (;;) {
       const client = await SocketClient.connect(this.node.url, authToken);
       client.start('where', '{server{node}}');
@@ -79,7 +79,7 @@ export class WorkersTestbed {
    * The process ids of the workers, in the order of their numbers. Contains only workers that have written a
    * log line.
    */
-  get processes(): number[] {
+  get workerPids(): number[] {
     const byWorker = new Map<number, number>();
     for (const [, pid, worker] of this.node.log.matchAll(/"pid":(\d+),[^\n]*?"worker":(\d+)/g)) {
       if (Number(pid) !== this.node.pid) byWorker.set(Number(worker), Number(pid));

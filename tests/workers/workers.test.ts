@@ -10,7 +10,7 @@ import { startProcessTimer } from '../support/process-timer.ts';
 import type { RawConnection } from '../support/raw-connection.ts';
 import { sendQuery, isAlive, post, WorkersTestbed, workerOf } from './workers-testbed.ts';
 
-const create = 'mutation($name:String!){createFolder(input:{name:$name}){folder{id}}}';
+const createMutation = 'mutation($name:String!){createFolder(input:{name:$name}){folder{id}}}';
 const maxConnections = 3;
 /** The number of wrong passwords for one name from one address before the throttle starts: login-throttle.ts. */
 const maxFailures = 50;
@@ -46,13 +46,13 @@ for (const kind of databaseKinds) {
     });
 
     test('sends a change of one worker to a socket of the other', async () => {
-      const client = await testbed.socketTo(2, token);
+      const client = await testbed.openSocketTo(2, token);
       const { body } = await sendQuery(one, '{cursor}', token);
       const { cursor } = (JSON.parse(body) as { data: { cursor: string } }).data;
       // A cursor is set, because the subscription may start before or after the change.
       const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
       client.start('1', follow, { after: cursor });
-      assert.equal((await sendQuery(one, create, token, { name: 'delivered' })).status, 200);
+      assert.equal((await sendQuery(one, createMutation, token, { name: 'delivered' })).status, 200);
       const elapsed = startProcessTimer();
       assert.match(JSON.stringify(await client.next()), /"name":"delivered"/);
       assert.ok(elapsed() < 1000, 'the delivery took longer than a second');
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
     });
 
     test('does not repeat a change with an idempotency key at the other worker', async () => {
-      const request = post('/graphql', { query: create, variables: { name: 'once' } }, token).replace(
+      const request = post('/graphql', { query: createMutation, variables: { name: 'once' } }, token).replace(
         'Host:',
         'Idempotency-Key: the-same\r\nHost:',
       );
@@ -118,25 +118,31 @@ for (const kind of databaseKinds) {
           for (let count = 0; count < 5; count++) statuses.push((await connection.exchange(request))?.status);
         }),
       );
-      const wrong = statuses.filter((status) => status === 401).length;
-      const slowed = statuses.filter((status) => status === 429).length;
-      assert.equal(wrong + slowed, statuses.length, statuses.join(' '));
+      const wrongCount = statuses.filter((status) => status === 401).length;
+      const throttledCount = statuses.filter((status) => status === 429).length;
+      assert.equal(wrongCount + throttledCount, statuses.length, statuses.join(' '));
       // One more attempt is possible after the first pause if the machine was busy for a second.
-      assert.ok(wrong === maxFailures || wrong === maxFailures + 1, `${wrong} passwords were checked`);
+      assert.ok(
+        wrongCount === maxFailures || wrongCount === maxFailures + 1,
+        `${wrongCount} passwords were checked`,
+      );
       for (const connection of connections) connection.close();
     });
 
     test('replaces a killed worker and loses no acknowledged change', async () => {
-      const { body } = await sendQuery(one, create, token, { name: 'kept' });
+      const { body } = await sendQuery(one, createMutation, token, { name: 'kept' });
       assert.match(body, /"id"/);
-      const [first] = testbed.processes;
-      process.kill(first!, 'SIGKILL');
+      const [firstPid] = testbed.workerPids;
+      process.kill(firstPid!, 'SIGKILL');
       assert.equal(await one.read(), undefined);
       assert.match((await sendQuery(other, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
       await testbed.node.waitForOutput('a worker is ready again');
-      assert.ok(!isAlive(first!));
-      const [again] = await testbed.connectToEach(token);
-      assert.match((await sendQuery(again!, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
+      assert.ok(!isAlive(firstPid!));
+      const [newConnection] = await testbed.connectToEach(token);
+      assert.match(
+        (await sendQuery(newConnection!, '{folder(path:"/kept"){name}}', token)).body,
+        /"name":"kept"/,
+      );
     });
   });
 }

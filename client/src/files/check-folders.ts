@@ -1,6 +1,11 @@
 /** Checks folders before they are imported, with the rules of the server. The server checks them again. */
 
-import { checkFolderName, checkFolderTexts, escapeControls, InvalidFolderText } from '@espalier/contract';
+import {
+  checkFolderName,
+  checkFolderTexts,
+  escapeControls,
+  InvalidFolderTextError,
+} from '@espalier/contract';
 import type { PathToImport } from '../folder.ts';
 
 /** A folder in a file or a problem, with its position (`where`). */
@@ -71,7 +76,7 @@ export class FolderChecker {
       this.#paths.set(path, true);
       return undefined;
     } catch (error) {
-      if (error instanceof InvalidFolderText) return error.message;
+      if (error instanceof InvalidFolderTextError) return error.message;
       throw error;
     }
   }

@@ -6,7 +6,7 @@
 import {
   checkFolderName,
   checkFolderTexts,
-  InvalidFolderText,
+  InvalidFolderTextError,
   type FolderTexts,
   type FolderTextsInput,
 } from '@espalier/contract';
@@ -28,7 +28,7 @@ function refuseInvalid<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof InvalidFolderText)) throw error;
+    if (!(error instanceof InvalidFolderTextError)) throw error;
     throw new Refusal('BAD_INPUT', error.message, { facts: { inputField: error.field } });
   }
 }

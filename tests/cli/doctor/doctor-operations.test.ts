@@ -75,8 +75,8 @@ describe("the doctor's backup check", () => {
   });
 
   test('warns that there is no backup yet and creates no folder', async () => {
-    const missing = join(folder, 'deep', 'backups');
-    const lines = await runChecks({ BACKUP_FOLDER: missing });
+    const missingFolder = join(folder, 'deep', 'backups');
+    const lines = await runChecks({ BACKUP_FOLDER: missingFolder });
     assert.equal(lines.length, 2, lines.join('\n'));
     assert.match(
       lines[0]!,
@@ -89,11 +89,11 @@ describe("the doctor's backup check", () => {
 
   test('reports a lack of space before a backup fails', async () => {
     // A sparse file can be larger than the disk.
-    const large = join(folder, 'large.db');
-    copyFileSync(file, large);
-    truncateSync(large, 4 * 2 ** 40);
+    const largeFile = join(folder, 'large.db');
+    copyFileSync(file, largeFile);
+    truncateSync(largeFile, 4 * 2 ** 40);
     const lines = await runChecks({
-      DATABASE_URL: `sqlite:${large}`,
+      DATABASE_URL: `sqlite:${largeFile}`,
       BACKUP_FOLDER: join(folder, 'backups'),
     });
     assert.match(lines[1]!, /^problem: [\d,]+ MB are free .* needs 4,194,304 MB, .* Fix: Free some space/);
@@ -180,9 +180,9 @@ describe("the doctor's metrics and traces check", () => {
       (await runChecks({ METRICS_PORT: String(other) }))[0]!,
       /^problem: The server at .* is not Espalier \(status 404\)\. Fix: Stop the other program, or set/,
     );
-    const silent = await listen(createPlainServer((socket) => socket.end('220 mail\r\n')));
+    const mailPort = await listen(createPlainServer((socket) => socket.end('220 mail\r\n')));
     assert.match(
-      (await runChecks({ METRICS_PORT: String(silent) }))[0]!,
+      (await runChecks({ METRICS_PORT: String(mailPort) }))[0]!,
       /^problem: Cannot read metrics at .*: another program uses the port\./,
     );
   });

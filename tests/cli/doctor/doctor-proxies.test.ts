@@ -38,7 +38,7 @@ describe('a proxy in front of a server', () => {
   async function startProxy(faults: Faults): Promise<string> {
     const { port } = new URL(testbed.url);
     const cache = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
-    const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const forward = async (incoming: IncomingMessage, response: ServerResponse) => {
       if (faults.response) {
         response.writeHead(faults.response.status, faults.response.headers).end();
         return;
@@ -48,33 +48,33 @@ describe('a proxy in front of a server', () => {
       faults.changeRequest?.(headers);
       let answer = method === 'GET' ? cache.get(url) : undefined;
       if (!answer) {
-        const sent = request({ port, method, path: url, headers: headers as never });
-        incoming.pipe(sent);
-        const [received] = (await once(sent, 'response')) as [IncomingMessage];
-        const responseHeaders: Record<string, unknown> = { ...received.headers };
+        const proxyRequest = request({ port, method, path: url, headers: headers as never });
+        incoming.pipe(proxyRequest);
+        const [serverResponse] = (await once(proxyRequest, 'response')) as [IncomingMessage];
+        const responseHeaders: Record<string, unknown> = { ...serverResponse.headers };
         faults.changeResponse?.(responseHeaders);
-        const body = Buffer.concat((await received.toArray()) as Buffer[]);
-        answer = { status: received.statusCode!, headers: responseHeaders, body };
+        const body = Buffer.concat((await serverResponse.toArray()) as Buffer[]);
+        answer = { status: serverResponse.statusCode!, headers: responseHeaders, body };
         if (faults.cachesResponses) cache.set(url, answer);
       }
       response.writeHead(answer.status, answer.headers as never).end(answer.body);
     };
-    const proxy = createServer((incoming, response) => void pass(incoming, response));
+    const proxy = createServer((incoming, response) => void forward(incoming, response));
     proxy.on('upgrade', (incoming, socket: Socket, head: Buffer) => {
       if (faults.upgrade === 'refuse') socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n');
       if (faults.upgrade === 'cut') socket.destroy();
       if (faults.upgrade) return;
-      const onward = connect(Number(port), '127.0.0.1', () => {
+      const upstream = connect(Number(port), '127.0.0.1', () => {
         const lines = incoming.rawHeaders.flatMap((value, index, all) =>
           index % 2 === 0 ? [`${value}: ${all[index + 1]}`] : [],
         );
-        onward.write([`GET ${incoming.url} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
-        onward.write(head);
-        onward.pipe(socket).pipe(onward);
+        upstream.write([`GET ${incoming.url} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+        upstream.write(head);
+        upstream.pipe(socket).pipe(upstream);
       });
       for (const [one, other] of [
-        [socket, onward],
-        [onward, socket],
+        [socket, upstream],
+        [upstream, socket],
       ] as const) {
         one.on('error', () => undefined).on('close', () => other.destroy());
       }
@@ -168,9 +168,9 @@ describe('a proxy in front of a server', () => {
   });
 
   test('causes a finding if its clock differs', async () => {
-    const late = (headers: Record<string, unknown>) =>
+    const delayDate = (headers: Record<string, unknown>) =>
       (headers['date'] = new Date(Date.now() + 300_000).toUTCString());
-    const texts = await runCheck({ changeResponse: late }, checkClock);
+    const texts = await runCheck({ changeResponse: delayDate }, checkClock);
     assert.match(
       texts.join(),
       /^problem: The clock of the server at .* is (299|30[01]) seconds ahead of this one/,

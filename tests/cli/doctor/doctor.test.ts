@@ -31,12 +31,16 @@ async function runDoctorAsJson(args: readonly string[], environment: Record<stri
   const { problems, findings } = JSON.parse(output) as { problems: number; findings: ReportedFinding[] };
   assert.equal(code, problems > 0 ? 1 : 0);
   // The PostgreSQL server of the tests does not sync and supports only ASCII letters.
-  const bad = findings.filter(
+  const badFindings = findings.filter(
     ({ state, text }) =>
       !/^(ok|skipped)$/.test(state) && !/ off: a crash of its machine|lc_ctype 'C'/.test(text),
   );
   const format = (one: ReportedFinding) => `${one.state}: ${one.text}`;
-  return { bad: bad.map(format), good: findings.filter(({ state }) => state === 'ok').map(format), findings };
+  return {
+    bad: badFindings.map(format),
+    good: findings.filter(({ state }) => state === 'ok').map(format),
+    findings,
+  };
 }
 
 for (const kind of databaseKinds) {
@@ -46,7 +50,10 @@ for (const kind of databaseKinds) {
     afterEach(() => database.remove());
 
     const masterKey = randomBytes(32).toString('base64');
-    const stored = () => ({ ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey });
+    const databaseEnvironment = () => ({
+      ESPALIER_DATABASE_URL: database.url,
+      ESPALIER_MASTER_KEY: masterKey,
+    });
     const startOnce = async () => {
       const testbed = await Testbed.start(kind, { database, settings: { MASTER_KEY: masterKey } });
       await testbed.stop();
@@ -56,7 +63,10 @@ for (const kind of databaseKinds) {
       const settings = { MASTER_KEY: masterKey, CORS_ORIGINS: 'https://app.example.com' };
       const testbed = await Testbed.start(kind, { database, settings });
       const args = ['--url', testbed.url, '--origin', 'https://app.example.com'];
-      const environment = { ...stored(), ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64') };
+      const environment = {
+        ...databaseEnvironment(),
+        ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64'),
+      };
       const { bad, good } = await runDoctorAsJson(args, environment);
       await testbed.stop();
       // The tests use their own clock and version.
@@ -86,20 +96,20 @@ for (const kind of databaseKinds) {
       await startOnce();
       const other = await kind.create();
       const testbed = await Testbed.start(kind, { database: other });
-      const { bad } = await runDoctorAsJson(['--url', testbed.url], stored());
+      const { bad } = await runDoctorAsJson(['--url', testbed.url], databaseEnvironment());
       await testbed.stop();
       await other.remove();
       assert.match(bad.join(), /warning: The server uses another database/);
     });
 
     test('reports a database that is empty, outdated, too new, unfinished, or sealed with another key', async () => {
-      const nothingYet = await runDoctorAsJson([], stored());
+      const emptyReport = await runDoctorAsJson([], databaseEnvironment());
       assert.match(
-        nothingYet.bad.join(),
+        emptyReport.bad.join(),
         /^warning: (The database file .* does not exist|The database is empty)/,
       );
       await startOnce();
-      const other = { ...stored(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
+      const other = { ...databaseEnvironment(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
       assert.match(
         (await runDoctorAsJson([], other)).bad.join(),
         /^problem: .*sealed with another master key/,
@@ -110,16 +120,19 @@ for (const kind of databaseKinds) {
         );
       await change(`insert into settings (name, value) values ('copying', 'x')`);
       assert.match(
-        (await runDoctorAsJson([], stored())).bad.join(),
+        (await runDoctorAsJson([], databaseEnvironment())).bad.join(),
         /^problem: The database contains an unfinished copy/,
       );
       await change(
         `delete from espalier_migrations where number = (select max(number) from espalier_migrations)`,
       );
-      assert.match((await runDoctorAsJson([], stored())).bad.join(), /^warning: The schema is outdated/);
+      assert.match(
+        (await runDoctorAsJson([], databaseEnvironment())).bad.join(),
+        /^warning: The schema is outdated/,
+      );
       await change(`insert into espalier_migrations (number, name, applied_at) values (99, 'later', 0)`);
       assert.match(
-        (await runDoctorAsJson([], stored())).bad.join(),
+        (await runDoctorAsJson([], databaseEnvironment())).bad.join(),
         /^problem: .*schema of a newer Espalier/,
       );
     });
@@ -175,13 +188,13 @@ describe('espalier doctor', () => {
   test('reports invalid and questionable settings', async () => {
     const one = await runDoctor({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
     assert.match(one.bad.join(), /^problem: ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/);
-    const several = await runDoctor({
+    const invalidReport = await runDoctor({
       ESPALIER_TRASH_DAYS: 'long',
       ESPALIER_DEMO: 'maybe',
       ESPALIER_PROT: '1',
     });
     assert.deepEqual(
-      several.bad.map((text) => /^\w+: .*?(ESPALIER_\w+)/.exec(text)?.[1]),
+      invalidReport.bad.map((text) => /^\w+: .*?(ESPALIER_\w+)/.exec(text)?.[1]),
       ['ESPALIER_TRASH_DAYS', 'ESPALIER_DEMO', 'ESPALIER_PROT'],
     );
     const secret = join(folder, 'secret');

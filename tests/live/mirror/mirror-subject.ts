@@ -5,7 +5,7 @@ import { describeFailure, generateOperations, runOperations, shrink } from './mi
 
 export const mirrorSubject = createSubject({
   name: 'live',
-  failing: 'A mirror differs',
+  failureTitle: 'A mirror differs',
   steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runOperations(kind, generateOperations(seed, steps), { isOver });
