@@ -17,7 +17,7 @@ export const experiments: Readonly<Record<string, Experiment>> = {
   fuzz: {
     script: 'fuzz/fuzz.ts',
     about: 'Compare random runs of tree, rights, live, tokens and requests with their models.',
-    duration: 'until it fails or you stop it',
+    duration: 'until a run fails or you stop it',
   },
   'fuzz-million': {
     script: 'hostile-input/million.ts',
@@ -57,7 +57,7 @@ export const experiments: Readonly<Record<string, Experiment>> = {
   },
   'refresh-race': {
     script: 'many-nodes/measure-refresh-race.ts',
-    about: 'Refresh one token concurrently on three nodes: exactly one request wins.',
+    about: 'Refresh one token concurrently on three nodes: exactly one request succeeds.',
     duration: '1 minute',
   },
   'slow-clients': {

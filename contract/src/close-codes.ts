@@ -21,7 +21,7 @@ export const closeCodes = {
   UNAVAILABLE: {
     code: 1013,
     reason: 'Try again later',
-    when: 'The server cannot accept connections now, or the user has too many connections; the reason says which',
+    when: 'The server cannot accept connections now, or the user has too many connections; the reason names the cause',
   },
   INVALID_MESSAGE: {
     code: 4400,

@@ -22,20 +22,20 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
   ...fields,
 });
 
-test('names the columns like the GraphQL fields', () => {
+test('the header names the columns like the GraphQL fields', () => {
   assert.equal(
     journalCsvHeader,
     'number,at,kind,byId,by,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
   );
 });
 
-test('contains the path at the time of the change, or the current path for older entries', () => {
+test('a row contains the path at the time of the change, or the current path for older entries', () => {
   const folder = { path: '/Now' };
   assert.match(formatJournalCsvRow(entry({ path: '/Then', folder })), /,\/Then,,/);
   assert.match(formatJournalCsvRow(entry({ folder })), /,\/Now,,/);
 });
 
-test('quotes cells that need it, and escapes formulas', () => {
+test('a row quotes cells that need quotes, and escapes formulas', () => {
   const row = formatJournalCsvRow(
     entry({ by: { username: '=1+1' }, folderId: 'f1', path: '/a,"b"', formerPath: '/c', after: { n: 1 } }),
   );
@@ -45,7 +45,7 @@ test('quotes cells that need it, and escapes formulas', () => {
   }
 });
 
-test('keeps a row with control characters on one line', () => {
+test('a row with control characters stays on one line', () => {
   const hostile = '\t=a\u001b[31m\u202e\r\nb ';
   const line = formatJournalCsvRow(entry({ path: hostile, user: { username: ' x' }, before: { hostile } }));
   assert.doesNotMatch(line, /[\p{Cc}\u202e]/u);

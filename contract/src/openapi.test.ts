@@ -27,26 +27,26 @@ const operations = table.flatMap(([name, endpoint]) =>
   })),
 );
 
-test('is valid OpenAPI 3.1', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(structuredClone<Record<string, unknown>>(document));
   assert.ok(valid, JSON.stringify(errors));
   assert.equal(validator.version, '3.1');
 });
 
-test('contains the URL and version of the server', () => {
+test('the document contains the URL and version of the server', () => {
   assert.deepEqual(document.servers, [{ url: service.url }]);
   assert.equal(document.info.version, service.version);
 });
 
-test('has exactly the paths and methods of the endpoint table', () => {
+test('the document has exactly the paths and methods of the endpoint table', () => {
   const documentedPaths = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods).sort()]);
   const expected = table.map(([, { path, methods }]) => [path, methods.map((m) => m.toLowerCase()).sort()]);
   assert.deepEqual(documentedPaths, expected);
 });
 
 for (const { name, method, endpoint, operation } of operations) {
-  test(`has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
+  test(`the document has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
     const refusalStatuses = Object.values(endpoint.refusals).map(({ status }) => status);
     const expected = [...new Set([endpoint.success.status, ...refusalStatuses])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
@@ -59,7 +59,7 @@ for (const { name, method, endpoint, operation } of operations) {
 
 const graphMediaTypes = ['application/json', 'application/graphql-response+json'];
 
-test('describes a response body exactly where the endpoint table names one', () => {
+test('the document describes a response body exactly where the endpoint table names one', () => {
   for (const { endpoint, operation } of operations) {
     const { status, body } = endpoint.success;
     const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
@@ -71,7 +71,7 @@ test('describes a response body exactly where the endpoint table names one', () 
   }
 });
 
-test('describes refusals as problem documents, and as GraphQL errors for /graphql', () => {
+test('the document describes refusals as problem documents, and as GraphQL errors for /graphql', () => {
   for (const { endpoint, operation } of operations) {
     const expected = endpoint.refusalFormat === 'problem' ? ['application/problem+json'] : graphMediaTypes;
     for (const [status, { content }] of Object.entries(operation.responses)) {
@@ -80,7 +80,7 @@ test('describes refusals as problem documents, and as GraphQL errors for /graphq
   }
 });
 
-test('requires the auth token where the endpoint table does', () => {
+test('the document requires the auth token where the endpoint table does', () => {
   const security = (path: string) => paths[path]!['post']!.security;
   assert.deepEqual(security('/login'), []);
   assert.deepEqual(security('/login/verify'), []);
@@ -89,7 +89,7 @@ test('requires the auth token where the endpoint table does', () => {
   assert.deepEqual(security('/graphql'), [{ authToken: [] }]);
 });
 
-test('has token-expired only on the 401 of endpoints that report expiry', () => {
+test('the document has `token-expired` only on the 401 of endpoints that report expiry', () => {
   for (const { endpoint, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
       const isExpected = status === '401' && endpoint.reportsExpiry;
@@ -99,7 +99,7 @@ test('has token-expired only on the 401 of endpoints that report expiry', () => 
   }
 });
 
-test('has Retry-After on every 429 and 503, and on no other status', () => {
+test('the document has `Retry-After` on every 429 and 503, and on no other status', () => {
   for (const { endpoint, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
       const isExpected = status === '429' || status === '503';
@@ -108,7 +108,7 @@ test('has Retry-After on every 429 and 503, and on no other status', () => {
   }
 });
 
-test('describes a body and headers for POST, parameters for GET, and neither where the table has no request', () => {
+test('the document describes a body and headers for POST, parameters for GET, and neither where the table has no request', () => {
   for (const { method, endpoint, operation } of operations) {
     assert.equal(
       operation.requestBody?.required,
@@ -128,11 +128,11 @@ test('describes a body and headers for POST, parameters for GET, and neither whe
   }
 });
 
-test('has a unique id for every operation', () => {
+test('the document has a unique id for every operation', () => {
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
 });
 
-test('resolves every reference to a schema of the document', () => {
+test('the document resolves every reference to a schema of the document', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   assert.equal(references.length, JSON.stringify(document).split('"$ref"').length - 1);
   for (const [, name] of references) assert.ok(Object.hasOwn(document.components.schemas, name!), name);

@@ -1,4 +1,4 @@
-/** An interrupted import changes either nothing or everything, and the command reports which. */
+/** An interrupted import changes either nothing or everything, and the command reports the result. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -29,7 +29,7 @@ export class LargeImport {
   readonly #entries: number;
 
   static async prepare(kind: DatabaseKind, entries: number): Promise<LargeImport> {
-    // Created before the server starts, because this blocks the process.
+    // Creates the directory before the server starts, because this blocks the process.
     const directory = mkdtempSync(join(tmpdir(), 'espalier-large-'));
     makeDirectory(directory, entries);
     return new LargeImport(await CliTestbed.start(kind), directory, entries);

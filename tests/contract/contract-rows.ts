@@ -1,6 +1,6 @@
 /**
  * Every row and rule of sections 2 to 8 of the contract, each with a name. Scenarios name the rows that they prove, and
- * a test checks that none is missing. Rows that leave something open need no proof and are listed for completeness.
+ * a test checks that every row has a scenario. Rows that leave something open need none; the list is complete with them.
  */
 
 export const contractRows = {

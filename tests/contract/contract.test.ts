@@ -1,4 +1,4 @@
-/** Every rule of the contract over real HTTP, on every database. */
+/** Every rule of the contract over real HTTP, on every database. AT means auth token, RT means refresh token. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -20,7 +20,7 @@ function assertUnauthorized(answer: TestResponse): void {
 
 export const graphScenarios: Scenario[] = [
   {
-    title: 'returns exactly data.folder.name for a query of the root folder',
+    title: 'returns exactly `data.folder.name` for a query of the root folder',
     proves: ['4 POST /graphql', '2 GraphRequest.query', '2 Folder.name', '2 root', '4.3', '4 JSON'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -31,7 +31,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'returns data.folder.folders.edges, each with node.name, for a query of the subfolders',
+    title: 'returns `data.folder.folders.edges`, each with `node.name`, for a query of the subfolders',
     proves: ['4.3', '2 Folder.folders'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -53,7 +53,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'folds doubled slashes anywhere in the path',
+    title: 'accepts doubled slashes anywhere in the path',
     proves: ['4.4'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -64,7 +64,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 with only the scheme if there is no Authorization header',
+    title: 'answers 401 with only the scheme in `WWW-Authenticate` if there is no `Authorization` header',
     proves: ['5.3', '7 authorized 401', '4 POST /graphql'],
     async run(testbed) {
       const answer = await testbed.query('{folder{name}}');
@@ -74,7 +74,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 without token-expired to a wrong scheme or a malformed header',
+    title: 'answers 401 without `token-expired` to a wrong scheme or a malformed `Authorization` header',
     proves: ['5.1', '5.3', '7 authorized 401'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -102,7 +102,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'accepts the word Bearer in any case, one space and the AT',
+    title: 'accepts the word `Bearer` in any letter case, one space and the AT',
     proves: ['5.1'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -113,7 +113,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 without token-expired to an invalid AT',
+    title: 'answers 401 without `token-expired` to an invalid AT',
     proves: ['5.3', '7 authorized 401'],
     async run(testbed) {
       const { authToken, refreshToken } = await testbed.logIn();
@@ -125,7 +125,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'accepts an AT for exactly 600 seconds, then answers 401 with token-expired: true',
+    title: 'accepts an AT for exactly 600 seconds, and then answers 401 with `token-expired: true`',
     proves: ['3 AT expires', '5.3', '5.4', '5.5', '7 authorized 401', '8 AT lifetime'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();

@@ -32,7 +32,7 @@ export const loginScenarios: Scenario[] = [
     },
   },
   {
-    title: 'issues an auth token that is a JWT with the documented header and claims',
+    title: 'issues an AT that is a JWT with the documented header and claims',
     proves: ['2 LoginResponse.authToken'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -51,7 +51,7 @@ export const loginScenarios: Scenario[] = [
     },
   },
   {
-    title: 'issues an auth token that /graphql accepts',
+    title: 'issues an AT that `/graphql` accepts',
     proves: ['5.2'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -71,7 +71,7 @@ export const loginScenarios: Scenario[] = [
     },
   },
   {
-    title: 'needs no auth header and ignores an invalid one',
+    title: 'needs no `Authorization` header and ignores an invalid one',
     proves: ['4 POST /login'],
     async run(testbed) {
       assert.equal((await testbed.post('/login', administrator, 'rubbish')).status, 200);
@@ -162,7 +162,7 @@ export const loginScenarios: Scenario[] = [
     },
   })),
   {
-    title: 'does not echo a malformed body or a password in it',
+    title: 'does not return any part of a malformed body or of its password',
     proves: ['5.8'],
     async run(testbed) {
       const headers = { 'content-type': 'application/json' };

@@ -73,7 +73,7 @@ export const logoutScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 with token-expired to an expired AT and revokes nothing',
+    title: 'answers 401 with `token-expired` to an expired AT, and revokes nothing',
     proves: ['7 /logout 401'],
     async run(testbed) {
       const tokens = await testbed.logIn();

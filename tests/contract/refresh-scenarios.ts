@@ -89,7 +89,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 without an auth header and does not spend the RT',
+    title: 'answers 401 to a request without an `Authorization` header, and does not spend the RT',
     proves: ['7 /login/refresh 401', '4 POST /login/refresh'],
     async run(testbed) {
       const tokens = await testbed.logIn();
@@ -101,7 +101,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 401 to an invalid AT and does not spend the RT',
+    title: 'answers 401 to an invalid AT, and does not spend the RT',
     proves: ['7 /login/refresh 401'],
     async run(testbed) {
       const tokens = await testbed.logIn();
@@ -150,7 +150,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'never sends token-expired',
+    title: 'never sends `token-expired`',
     proves: [],
     async run(testbed) {
       const tokens = await testbed.logIn();
@@ -172,7 +172,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   {
-    title: 'ends the session of a spent RT that is sent again after the tolerance, and no other session',
+    title: 'ends only the session of a spent RT that is sent again after the tolerance',
     proves: [],
     async run(testbed) {
       const other = await testbed.logIn();

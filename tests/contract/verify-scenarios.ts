@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 
 export const verifyScenarios: Scenario[] = [
   {
-    title: 'answers 204 without a body to a valid AT, without an auth header',
+    title: 'answers 204 without a body to a valid AT, and needs no `Authorization` header',
     proves: ['4 POST /login/verify', '2 VerifyRequest.authToken', '4.2'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -15,7 +15,7 @@ export const verifyScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 204 until the last second, then 400',
+    title: 'answers 204 until the AT expires, and then 400',
     proves: ['4.2', '7 /login/verify 400'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -29,7 +29,7 @@ export const verifyScenarios: Scenario[] = [
     },
   },
   {
-    title: 'answers 400 to any token that this service did not issue, and does not echo it',
+    title: 'answers 400 to any token that this service did not issue, and does not return the token',
     proves: ['4.2', '7 /login/verify 400', '5.8'],
     async run(testbed) {
       const { authToken, refreshToken } = await testbed.logIn();

@@ -9,6 +9,6 @@ import hooks from 'node:async_hooks';
 
 const { createHook } = hooks;
 hooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false });
-// `node:test` reads the function when it is loaded. Later callers get the original.
+// `node:test` reads this function when the module loads, so later callers can get the original function.
 await import('node:test');
 hooks.createHook = createHook;
