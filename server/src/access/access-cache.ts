@@ -93,7 +93,7 @@ export class AccessCache {
     return this.#cache.get(userId);
   }
 
-  /** Requests that arrive together share one read of the head, which begins after the last of them has arrived. */
+  /** Requests that arrive together share one read of the head, which begins when all of them have arrived. */
   #readLatestHead(): PromiseOrValue<JournalHead> {
     const database = this.#database;
     // A read of an embedded database is synchronous, so there is nothing to share.

@@ -23,15 +23,15 @@ const limits: Limits = {
   maxBacklog: 10_000,
 };
 /** A task that never yields. */
-const atOnce = { yieldBefore: () => undefined };
-function checking(checked: GraphQLSchema, limits: Limits) {
+const immediateTask = { yieldBefore: () => undefined };
+function createChecker(checked: GraphQLSchema, limits: Limits) {
   const documents = new Documents(checked, limits);
   const check = (query: string) =>
-    (documents.find(query) ?? documents.check(query, atOnce)) as CheckedDocument;
+    (documents.find(query) ?? documents.check(query, immediateTask)) as CheckedDocument;
   return { find: (query: string) => documents.find(query), check };
 }
 
-const documents = checking(schema, limits);
+const documents = createChecker(schema, limits);
 const errorsOf = (query: string) => documents.check(query).errors ?? [];
 const repeat = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
@@ -51,7 +51,7 @@ test('checks an invalid query once', () => {
 });
 
 test('evicts the oldest invalid queries, and no valid ones', () => {
-  const some = checking(schema, limits);
+  const some = createChecker(schema, limits);
   some.check('{folder{name}}');
   for (let number = 0; number < 300; number++) some.check(`{nothing${number}}`);
   assert.equal(some.find('{nothing0}'), undefined);
@@ -59,7 +59,7 @@ test('evicts the oldest invalid queries, and no valid ones', () => {
   assert.ok(some.find('{folder{name}}')?.document);
 });
 
-test('checks a long query in steps, each in a time slice of its own', async () => {
+test('checks a long query in steps, each in its own time slice', async () => {
   const sizes: number[] = [];
   const slices: (() => void)[] = [];
   const task = {
@@ -84,14 +84,14 @@ test('checks a long query in steps, each in a time slice of its own', async () =
 });
 
 test('includes comments and long strings in the size of cached texts', () => {
-  const own = checking(schema, limits);
+  const own = createChecker(schema, limits);
   const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
   for (const text of texts) assert.ok(own.check(text).document);
   const cached = texts.filter((text) => own.find(text)).length;
   assert.ok(cached > 0 && cached < 200, String(cached));
 });
 
-test('caches a copy of a document that differs only in its tokens', () => {
+test('caches a copy of a document without its tokens', () => {
   const query =
     'query Q($id: ID = "a"){folder(id: $id){...F name @include(if: true)}} fragment F on Folder{id}';
   const parsed = parse(query, { noLocation: true });
@@ -103,35 +103,43 @@ test('caches a copy of a document that differs only in its tokens', () => {
 });
 
 test('never caches a query as both valid and invalid', () => {
-  const strict = checking(schema, { ...limits, maxFields: 1 });
+  const strict = createChecker(schema, { ...limits, maxFields: 1 });
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(documents.check('{folder{name}}').document);
 });
 
-describe('limits that are checked before validation', () => {
+describe('a query over a limit', () => {
   const cases: readonly [string, string, object][] = [
-    ['characters', `{folder{name}}${' '.repeat(100_000)}`, { field: 'query', cost: 100_014, limit: 100_000 }],
-    ['tokens', `{${'a '.repeat(10_000)}}`, { field: 'query', cost: 5_001, limit: 5_000 }],
     [
-      'fields',
+      'too many characters',
+      `{folder{name}}${' '.repeat(100_000)}`,
+      { field: 'query', cost: 100_014, limit: 100_000 },
+    ],
+    ['too many tokens', `{${'a '.repeat(10_000)}}`, { field: 'query', cost: 5_001, limit: 5_000 }],
+    [
+      'too many fields',
       `{folder{${repeat(600, (at) => `a${at}: nothing`)}}}`,
       { field: 'folder', cost: 601, limit: 500 },
     ],
     [
-      'depth',
+      'too many levels',
       `${'{folder'.repeat(100)}{name}${'}'.repeat(100)}`,
       { field: `folder${'.folder'.repeat(7)}…`, cost: 101, limit: 64 },
     ],
-    ['repetition', `{folder{${'name '.repeat(300)}}}`, { field: 'name', cost: 45_151, limit: 10_000 }],
     [
-      'nesting that exhausts the stack',
+      'too many repeated fields',
+      `{folder{${'name '.repeat(300)}}}`,
+      { field: 'name', cost: 45_151, limit: 10_000 },
+    ],
+    [
+      'too many levels for the stack',
       `{folder(id: ${'['.repeat(2_450)}${']'.repeat(2_450)}){name}}`,
       { field: 'query', cost: 65, limit: 64 },
     ],
   ];
   for (const [what, query, facts] of cases) {
-    test(what, () => {
+    test(`is refused before validation: ${what}`, () => {
       const [error, ...more] = errorsOf(query);
       assert.deepEqual(error!.extensions, { code: 'TOO_EXPENSIVE', ...facts });
       assert.match(error!.message, /\. (Pass|Select|Request) .*\.$/, 'the message says what to do');
@@ -167,14 +175,14 @@ describe('the location of an error', () => {
     assert.deepEqual(locationsOf(errorsOf('{\n  folder{\n')), [[{ line: 3, column: 1 }]]);
   });
 
-  test('is given for at most five fields', () => {
+  test('lists at most five positions', () => {
     const [error] = errorsOf(`{folder(${'id: 1 '.repeat(50)}){name}}`);
     assert.equal(error!.locations!.length, 5);
   });
 });
 
 test('rejects a condition on the root field of a subscription', () => {
-  const subscriptions = checking(
+  const subscriptions = createChecker(
     buildSchema('type Query { a: Int } type Subscription { changed: Changed } type Changed { name: String }'),
     limits,
   );

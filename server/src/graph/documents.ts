@@ -19,17 +19,17 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { Refusal } from '../refusal.ts';
 import { checkCost, measureSchema, type SchemaSizes } from './cost/cost.ts';
 import { toFieldPath, tooExpensive, type Limits } from './cost/limits.ts';
-import { coded, withLocations } from './graph-results.ts';
+import { withCode, withLocations } from './graph-results.ts';
 import { countComparisons, ruleGroups } from './validation-rules.ts';
 
 export type CheckedDocument = ValidDocument | InvalidDocument;
 
 interface ValidDocument {
   readonly document: DocumentNode;
-  /** The weighted number of its fields. */
+  /** The weighted number of fields. */
   readonly cost: number;
   readonly errors?: undefined;
-  /** How many times it was executed since it was checked. */
+  /** How many times the document was executed since it was checked. */
   timesRun: number;
 }
 
@@ -108,10 +108,12 @@ export class Documents {
       checkComparisons(document);
       return { document, cost, timesRun: 0 };
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [coded(error, 'GRAPHQL_PARSE_FAILED')] };
+      if (error instanceof GraphQLError) return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
       const refusal = error instanceof RangeError ? tooDeep(this.#limits) : error;
       if (!(refusal instanceof Refusal)) throw error;
-      return { errors: [coded(new GraphQLError(refusal.message), 'TOO_EXPENSIVE', refusal.details.facts)] };
+      return {
+        errors: [withCode(new GraphQLError(refusal.message), 'TOO_EXPENSIVE', refusal.details.facts)],
+      };
     }
   }
 
@@ -132,7 +134,7 @@ export class Documents {
       if (errors.length === 0) {
         return step(tokenCount, () => ({ ...parsed, document: copyForCache(document) }));
       }
-      const formatted = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+      const formatted = errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'));
       return { errors: withLocations(formatted, query) };
     });
   }
@@ -166,9 +168,9 @@ function parseWithin(query: string, { maxQueryCharacters, maxQueryTokens }: Limi
 }
 
 /**
- * A copy for the cache, without the tokens that the parser links to all nodes. Because only the copy is cached, V8 learns that
- * the parser's objects are short-lived. Otherwise V8 allocates every document as a long-lived object, and a client that always sends new
- * texts causes garbage collector pauses of 50 ms (measured with `npm run bench -- abuse`).
+ * A copy for the cache, without the tokens that the parser links to all nodes. Because only the copy is cached, V8 allocates the
+ * parser's objects as short-lived ones. Otherwise, a client that always sends new texts causes garbage collector pauses of 50 ms
+ * (measured with `npm run bench -- abuse`).
  */
 function copyForCache(document: DocumentNode): DocumentNode {
   const copy = copyNode(document) as DocumentNode;

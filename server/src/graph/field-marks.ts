@@ -30,7 +30,7 @@ export function createFieldCheck(
   schema: GraphQLSchema,
   matches: (field: Field, node: FieldNode) => boolean,
 ): (document: DocumentNode) => boolean {
-  return cachedByDocument((document) => {
+  return cacheByDocument((document) => {
     let isSelected = false;
     const typeInfo = new TypeInfo(schema);
     const enter = (node: FieldNode) => {
@@ -44,7 +44,7 @@ export function createFieldCheck(
 
 /** Returns a function that lists the variables of a document, except variables that are used only in start arguments. */
 export function createVariableList(schema: GraphQLSchema): (document: DocumentNode) => readonly string[] {
-  return cachedByDocument((document) => {
+  return cacheByDocument((document) => {
     const names = new Set<string>();
     const typeInfo = new TypeInfo(schema);
     const isStart = () => typeInfo.getArgument()?.extensions['isStart'] === true;
@@ -60,7 +60,7 @@ export function createVariableList(schema: GraphQLSchema): (document: DocumentNo
   });
 }
 
-function cachedByDocument<T>(compute: (document: DocumentNode) => T): (document: DocumentNode) => T {
+function cacheByDocument<T>(compute: (document: DocumentNode) => T): (document: DocumentNode) => T {
   const cache = new WeakMap<DocumentNode, { readonly result: T }>();
   return (document) => {
     let cached = cache.get(document);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areNestedTooDeeply, inOrderOfFields, maxVariableLevels } from './graph-results.ts';
+import { areNestedTooDeeply, sortByField, maxVariableLevels } from './graph-results.ts';
 import { GraphQLError } from 'graphql';
 
 const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
@@ -30,7 +30,7 @@ test('accepts empty variables', () => {
 const errorAt = (path: string) =>
   new GraphQLError(path, { path: path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step)) });
 const ordered = (paths: string[], data: unknown) =>
-  inOrderOfFields(paths.map(errorAt), data).map(({ message }) => message);
+  sortByField(paths.map(errorAt), data).map(({ message }) => message);
 test('sorts errors in the order of fields and list elements', () => {
   const data = { b: { y: null, x: null }, a: [{ n: null }, { n: null }] };
   assert.deepEqual(ordered(['a.1.n', 'a.0.n', 'b.x', 'b.y'], data), ['b.y', 'b.x', 'a.0.n', 'a.1.n']);

@@ -36,7 +36,7 @@ export class Results {
     this.#options = options;
   }
 
-  /** The same as `toResult`, with the text written in several slices. */
+  /** Like `toResult()`, but writes the text in several slices. */
   async toLongResult(done: ExecutionResult, source: ErrorSource, task: Task): Promise<GraphResult> {
     if (done.errors) return this.toResult(done, source);
     return encodeLong({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
@@ -47,16 +47,16 @@ export class Results {
     const { query, requestId } = source;
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
-    const formatted = inOrderOfFields(errors, data)
+    const formatted = sortByField(errors, data)
       .slice(0, maxErrors)
       // A subscription field can throw before there is any data: then the error has a path.
       .map((error) => (isExecuted || error.path ? this.#fieldError(error, requestId) : requestError(error)));
     const located = withLocations(formatted, query);
-    if (!isExecuted) return notExecuted(located, requestId);
+    if (!isExecuted) return notExecutedResult(located, requestId);
     // A client must not retry a mutation that made a change.
     const retryAfterSeconds =
       isEmpty(data) && !isChanged ? findUnavailable(errors)?.details.retryAfterSeconds : undefined;
-    const text = JSON.stringify({ errors: identified(located, requestId), data });
+    const text = JSON.stringify({ errors: withRequestId(located, requestId), data });
     return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
@@ -64,10 +64,10 @@ export class Results {
     const cause = error.originalError;
     if (cause instanceof Refusal) {
       if (cause.cause !== undefined) this.#options.onUnavailable(cause.cause);
-      return coded(error, toGraphCode(cause.code), cause.details.facts);
+      return withCode(error, toGraphCode(cause.code), cause.details.facts);
     }
     this.#options.onBug(cause ?? error, requestId);
-    return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
+    return { ...withCode(error, 'INTERNAL'), message: 'Internal server error.' };
   }
 }
 
@@ -90,20 +90,24 @@ export function findUnavailable(errors: readonly GraphQLError[] = []): Refusal |
 }
 
 /** The response to a request that this server does not support. */
-export function unsupported(message: string, code: GraphCode, requestId: string | undefined): GraphResult {
-  return notExecuted([coded(new GraphQLError(message), code)], requestId);
+export function unsupportedResult(
+  message: string,
+  code: GraphCode,
+  requestId: string | undefined,
+): GraphResult {
+  return notExecutedResult([withCode(new GraphQLError(message), code)], requestId);
 }
 
-export function notExecuted(
+export function notExecutedResult(
   found: readonly GraphQLFormattedError[],
   requestId: string | undefined,
 ): GraphResult {
-  const errors = identified(found, requestId);
+  const errors = withRequestId(found, requestId);
   return { isExecuted: false, text: JSON.stringify({ errors }), errors };
 }
 
 /** Adds the id under which the server logs the request. */
-function identified(
+function withRequestId(
   errors: readonly GraphQLFormattedError[],
   requestId: string | undefined,
 ): readonly GraphQLFormattedError[] {
@@ -120,24 +124,24 @@ export function tryRequest<T>(run: () => T): T | ExecutionResult {
   try {
     return run();
   } catch (error) {
-    if (error instanceof RangeError) return { errors: [nestedTooDeeply()] };
+    if (error instanceof RangeError) return { errors: [nestingError()] };
     throw error;
   }
 }
 
 /** Also formats a RangeError from the coercion of variables, which graphql-js does not wrap. */
 function requestError(error: Error): GraphQLFormattedError {
-  if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
-  if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
+  if (error instanceof GraphQLError) return withCode(error, 'BAD_INPUT');
+  if (error instanceof RangeError) return withCode(nestingError(), 'BAD_INPUT');
   throw error;
 }
 
-export function nestedTooDeeply(): GraphQLError {
+export function nestingError(): GraphQLError {
   return new GraphQLError(`The variables are nested too deeply: at most ${maxVariableLevels} levels.`);
 }
 
 /** Formats an error with its code. */
-export function coded(
+export function withCode(
   error: GraphQLError,
   code: GraphCode,
   facts?: Readonly<Record<string, string | number>>,
@@ -148,7 +152,7 @@ export function coded(
 type Path = readonly (string | number)[];
 
 /** Sorts errors in the order of the response's fields, independent of the order in which they occurred. */
-export function inOrderOfFields(errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] {
+export function sortByField(errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] {
   if (errors.length < 2) return errors;
   return errors.toSorted((one, other) => {
     const [path, otherPath] = [one.path ?? [], other.path ?? []];

@@ -9,10 +9,10 @@ import type { Viewer } from '../sessions/auth-token.ts';
 import { Documents } from './documents.ts';
 import {
   areNestedTooDeeply,
-  nestedTooDeeply,
-  notExecuted,
+  nestingError,
+  notExecutedResult,
   Results,
-  unsupported,
+  unsupportedResult,
   type ResultOptions,
 } from './graph-results.ts';
 import { Mutations } from './mutations.ts';
@@ -93,7 +93,7 @@ export function createGraph({
     run: (request, viewer, options) =>
       prepare(request, viewer, options, (operation) =>
         isStream(operation.kind)
-          ? unsupported(needsStream, 'BAD_INPUT', operation.requestId)
+          ? unsupportedResult(needsStream, 'BAD_INPUT', operation.requestId)
           : runOnce(operation),
       ),
     open: (request, viewer, options) =>
@@ -143,7 +143,7 @@ function createPreparation(
     const requestId = options?.requestId;
     if (query === '' && extensions?.['persistedQuery']) {
       // Clients recognize this exact message, and then send the whole query.
-      return unsupported('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED', requestId);
+      return unsupportedResult('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED', requestId);
     }
     const checked =
       documents.find(query) ??
@@ -151,18 +151,18 @@ function createPreparation(
     return whenDone(checked, (found) => {
       if (found.errors) {
         onDocument?.(false, undefined);
-        return notExecuted(found.errors, requestId);
+        return notExecutedResult(found.errors, requestId);
       }
       const { document } = found;
       onDocument?.(found.timesRun++ > 0, found.cost);
       if (variables && areNestedTooDeeply(variables)) {
-        return results.toResult({ errors: [nestedTooDeeply()] }, { query, requestId });
+        return results.toResult({ errors: [nestingError()] }, { query, requestId });
       }
       const kind = getOperationAST(document, operationName)?.operation;
       tracing?.setOperation({ document, operationName });
       // This is the only check that keeps a view read-only.
       if (viewer.view && kind === OperationTypeNode.MUTATION) {
-        return unsupported(viewIsReadOnly, 'FORBIDDEN', requestId);
+        return unsupportedResult(viewIsReadOnly, 'FORBIDDEN', requestId);
       }
       if (options?.queriesOnly && kind === OperationTypeNode.MUTATION) {
         throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });

@@ -25,7 +25,7 @@ import { Refusal } from '../refusal.ts';
 import type { Budget } from './cost/budget.ts';
 import { createFieldCheck, isListField } from './field-marks.ts';
 import { tryExecute, type Results } from './graph-results.ts';
-import { requireMayStart, type GraphResult, type Operation } from './operation.ts';
+import { throwIfStopped, type GraphResult, type Operation } from './operation.ts';
 import { ownFields } from './plan/plan-first-read.ts';
 import type { GraphContext } from './schema/builder.ts';
 import {
@@ -50,12 +50,12 @@ export class Mutations {
     this.results = results;
     this.domain = createDomain(reads.services);
     this.selectsList = createFieldCheck(reads.schema, isListField);
-    this.needsRead = createFieldCheck(reads.schema, isReadAfterChange(reads.schema));
+    this.needsRead = createFieldCheck(reads.schema, createReadCheck(reads.schema));
   }
 
   run(operation: Operation): PromiseOrValue<GraphResult> {
     const execute = (task: Task) => {
-      requireMayStart(operation);
+      throwIfStopped(operation);
       return new MutationRun(this, operation, task).execute();
     };
     return this.reads.scheduler.runWrite(operation.viewer.userId, execute, { signal: operation.signal });
@@ -118,10 +118,10 @@ class MutationRun extends MutationContext {
       domain: this.#mutations.domain,
       caller: { userId, sessionId, signal, identity },
       task: this.#task,
-      openResponse: async (made, seen) => {
+      openResponse: async (commitInfo, seen) => {
         // With a key, the client may retry.
         if (!identity) this.#isChanged = true;
-        const response = await this.#openResponse(made, seen);
+        const response = await this.#openResponse(commitInfo, seen);
         this.#contexts.set(path.key, response.context);
         return response;
       },
@@ -196,7 +196,7 @@ function snapshotOfChange({ access, rows }: SeenFolder, head: JournalHead): View
 }
 
 /** The fields that `createFolder` and `updateFolder` have read during the change, by type. */
-const readByChange: Readonly<Record<string, readonly string[]>> = {
+const fieldsReadByChange: Readonly<Record<string, readonly string[]>> = {
   Mutation: ['createFolder', 'updateFolder'],
   CreateFolderPayload: ['folder', 'cursor'],
   UpdateFolderPayload: ['folder', 'cursor'],
@@ -204,11 +204,11 @@ const readByChange: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns a function that checks whether a mutation has to read a field after the change. */
-function isReadAfterChange(
+function createReadCheck(
   schema: GraphQLSchema,
 ): (field: GraphQLField<unknown, unknown>, node: FieldNode) => boolean {
   const readFields = new Set<GraphQLField<unknown, unknown>>([TypeNameMetaFieldDef]);
-  for (const [type, names] of Object.entries(readByChange)) {
+  for (const [type, names] of Object.entries(fieldsReadByChange)) {
     const fields = (schema.getType(type) as GraphQLObjectType).getFields();
     for (const name of names) readFields.add(fields[name]!);
   }

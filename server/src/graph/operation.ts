@@ -30,13 +30,13 @@ export interface Operation extends ExecutionOptions {
   readonly request: Omit<ExecutionArgs, 'contextValue'>;
 }
 
-/** Called when the scheduler starts the operation. Throws if it must not start. */
-export function requireMayStart({ checkBeforeStart, signal }: ExecutionOptions): void {
-  requireNotAborted(signal);
+/** Called when the scheduler starts the operation. Throws if the client has disconnected, or if `checkBeforeStart` throws. */
+export function throwIfStopped({ checkBeforeStart, signal }: ExecutionOptions): void {
+  throwIfAborted(signal);
   checkBeforeStart?.();
 }
 
-export function requireNotAborted(signal: AbortSignal | undefined): void {
+export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw clientGone();
 }
 
@@ -57,12 +57,12 @@ export interface GraphResult {
 export interface GraphStream {
   /** Synchronous if the response is in memory. There must be no more than one call at a time. */
   next(): PromiseOrValue<IteratorResult<GraphResult, undefined>>;
-  /** Ends the stream immediately; a pending `next` then returns done. */
+  /** Ends the stream immediately; a pending `next()` then returns `done`. */
   return(): Promise<unknown>;
   /** The cursor after which the client can continue. `isSent` says whether the last response was sent. */
   cursorAfter(isSent: boolean): string | undefined;
   /** The number of the last journal entry that was returned. */
   readonly reached: number;
-  /** Returns the responses of the entries up to that number, and then waits for `return`. */
+  /** Returns the responses of the entries up to that number, and then waits for `return()`. */
   endAfter(number: number): void;
 }

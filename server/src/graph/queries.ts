@@ -5,12 +5,12 @@ import type { Task } from '../concurrency/fair-scheduler.ts';
 import { whenDone, whenFailed, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
 import { encodeLong, tryExecute, type Results } from './graph-results.ts';
-import { requireMayStart, type GraphResult, type Operation } from './operation.ts';
+import { throwIfStopped, type GraphResult, type Operation } from './operation.ts';
 import type { TraceField } from './plan/plan-run.ts';
 import { QueryPlans, type PlannedData, type ReadyPlan } from './plan/query-plans.ts';
 import type { GraphContext } from './schema/builder.ts';
 import { rethrowSliceExceeded } from './time-slices.ts';
-import { SecondRead, type OpenOptions, type ViewerReads } from './viewer-reads.ts';
+import { SecondReadError, type OpenOptions, type ViewerReads } from './viewer-reads.ts';
 
 export interface QueryHooks {
   /** Called for each query that is executed. */
@@ -44,7 +44,7 @@ export class Queries {
     const response = this.#reads.scheduler.run(
       viewer.userId,
       (task) => {
-        requireMayStart(operation);
+        throwIfStopped(operation);
         const read = (options: OpenOptions) =>
           this.#reads.readInOneSlice(operation, { task, ...options }, (context) =>
             this.#execute(operation, options, context),
@@ -53,19 +53,23 @@ export class Queries {
       },
       { signal },
     );
+    // Null means that the response takes more than one slice.
     return whenDone(response, (result) => result ?? this.#runLong(operation, plan));
   }
 
   async #runLong(operation: Operation, plan: ReadyPlan | undefined): Promise<GraphResult> {
     return this.#withFallback(plan, (options) =>
       this.#reads.readLong(operation, async (context) => {
-        requireMayStart(operation);
+        throwIfStopped(operation);
         return this.#execute(operation, options, context, context.task);
       }),
     );
   }
 
-  /** If the plan fails, its output and snapshot are discarded, and graphql-js executes the query. */
+  /**
+   * Runs the plan, first without a snapshot if it needs only one statement. If the plan fails, its output and snapshot are
+   * discarded, and graphql-js executes the query.
+   */
   #withFallback<T>(
     plan: ReadyPlan | undefined,
     run: (options: OpenOptions) => PromiseOrValue<T>,
@@ -78,13 +82,13 @@ export class Queries {
     if (!plan) return runGraphqlJs();
     const recover = (error: unknown): PromiseOrValue<T> => {
       if (error instanceof Refusal) throw error;
-      if (error instanceof SecondRead) return whenFailed(() => run({ plan }), recover);
+      if (error instanceof SecondReadError) return whenFailed(() => run({ plan }), recover);
       // A GraphQLError reports an invalid argument, which graphql-js also rejects.
       if (!(error instanceof GraphQLError)) onPlanFailure(error);
       return runGraphqlJs();
     };
     onQuery?.('plan');
-    return whenFailed(() => run({ plan, mayReadOnce: true }), recover);
+    return whenFailed(() => run({ plan, trySingleStatement: true }), recover);
   }
 
   /** With a task, the response is written in several slices. */

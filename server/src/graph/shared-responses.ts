@@ -115,12 +115,14 @@ export class SharedResponses {
     if (key === undefined) return undefined;
     this.#dropOld();
     const responses = this.#responses.get(key) ?? [];
-    const begun = new SharedResponse(member, change, (response) => this.#cache(responses, begun, response));
+    const sharedResponse = new SharedResponse(member, change, (response) =>
+      this.#cache(responses, sharedResponse, response),
+    );
     this.#responses.set(key, responses);
-    responses.unshift(begun);
+    responses.unshift(sharedResponse);
     if (responses.length > maxCachedChanges) responses.pop();
     this.#timer ??= setTimeout(() => this.#drop(), cacheMs).unref();
-    return begun;
+    return sharedResponse;
   }
 
   /** The key of group and rights; undefined if the response cannot be shared. */
@@ -134,8 +136,8 @@ export class SharedResponses {
     return rights && member.responsesKey;
   }
 
-  #cache(responses: SharedResponse[], begun: SharedResponse, response: Response | undefined): void {
-    const index = responses.indexOf(begun);
+  #cache(responses: SharedResponse[], sharedResponse: SharedResponse, response: Response | undefined): void {
+    const index = responses.indexOf(sharedResponse);
     if (index < 0) return;
     const length = response?.text.length ?? 0;
     if (response && this.#cachedLength + length <= maxCachedLength) this.#cachedLength += length;
@@ -217,14 +219,14 @@ class SharedResponse {
     return this.#response;
   }
 
-  /** If the response is shared, the waiting subscriptions fail with the same error. Later ones compute their own. */
+  /** If the response is shared, the waiting subscriptions fail with the same error. Later subscriptions compute their own responses. */
   fail(error: unknown): void {
     if (this.head < 0) return this.#giveUp();
     this.#onSettled(undefined);
     this.#waiting?.reject(error);
   }
 
-  /** The waiting subscriptions then compute their own. */
+  /** The waiting subscriptions then compute their own responses. */
   #giveUp(): void {
     this.#onSettled(undefined);
     this.#waiting?.resolve(undefined);

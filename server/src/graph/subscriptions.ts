@@ -7,8 +7,8 @@ import { toJournalCursor, type JournalPosition } from '../journal/journal-entry.
 import type { ChangeStream } from '../journal/journal-feed.ts';
 import { findUnavailable, tryRequest, type Results } from './graph-results.ts';
 import {
-  requireMayStart,
-  requireNotAborted,
+  throwIfStopped,
+  throwIfAborted,
   type GraphResult,
   type GraphStream,
   type Operation,
@@ -38,7 +38,7 @@ export class Subscriptions {
     const { source, head } = await this.#reads.scheduler.run(
       viewer.userId,
       (task) => {
-        requireMayStart(operation);
+        throwIfStopped(operation);
         return this.#reads.read(viewer, task, async (contextValue) => ({
           head: contextValue.position.number,
           source: await tryRequest(() => createSourceEventStream({ ...request, contextValue })),
@@ -50,7 +50,7 @@ export class Subscriptions {
     const subscription: Subscription = {
       operation,
       member: this.#sharedResponses.join(operation, head),
-      inOwnTrace: this.#tracing?.traceResponses(request) ?? ((run) => run()),
+      runInTrace: this.#tracing?.traceResponses(request) ?? ((run) => run()),
     };
     this.#activity.subscriptions++;
     return new ResponseStream(
@@ -67,10 +67,10 @@ export class Subscriptions {
   }
 
   #respond(change: ReportedChange, subscription: Subscription): PromiseOrValue<GraphResult> {
-    const { operation, member, inOwnTrace } = subscription;
+    const { operation, member, runInTrace } = subscription;
     const found = this.#sharedResponses.find(member, change);
     if (found && !isPromise(found)) return this.#countShared(found);
-    return inOwnTrace(async () => {
+    return runInTrace(async () => {
       const shared = await found;
       if (shared) return this.#countShared(shared);
       // Null means that the response takes more than one slice, for this subscription as well.
@@ -116,7 +116,7 @@ export class Subscriptions {
     const shared = this.#sharedResponses.begin(member, change);
     const run = (context: GraphContext, snapshot: ViewerSnapshot) => {
       // Checked before the response is shared: other subscriptions must not fail because this client disconnected.
-      requireNotAborted(signal);
+      throwIfAborted(signal);
       shared?.open(snapshot);
       return this.#execute(change, operation, context);
     };
@@ -137,7 +137,7 @@ export class Subscriptions {
   /** A long response is not shared: it waits for a permit and time slices of its own user, who may be slower than other users. */
   #readLong(change: ReportedChange, operation: Operation): Promise<GraphResult> {
     const respond = async (context: GraphContext) => {
-      requireNotAborted(operation.signal);
+      throwIfAborted(operation.signal);
       const done = await this.#execute(change, operation, context);
       return this.#results.toLongResult(requireAvailable(done), operation, context.task);
     };
@@ -158,7 +158,7 @@ export class Subscriptions {
 interface Subscription {
   readonly operation: Operation;
   readonly member: GroupMember;
-  readonly inOwnTrace: <T>(respond: () => Promise<T>) => Promise<T>;
+  readonly runInTrace: <T>(respond: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -177,7 +177,7 @@ class ResponseStream implements GraphStream {
   /** Undefined after the end. */
   #onEnd: (() => void) | undefined;
   /** The position of the last response, which may not have been sent yet. Undefined once the next response is requested. */
-  #returned: JournalPosition | undefined;
+  #lastPosition: JournalPosition | undefined;
 
   constructor(
     changes: ChangeStream<ReportedChange>,
@@ -190,14 +190,14 @@ class ResponseStream implements GraphStream {
   }
 
   next(): PromiseOrValue<IteratorResult<GraphResult, undefined>> {
-    this.#returned = undefined;
+    this.#lastPosition = undefined;
     return whenDone(this.#changes.next(), (next) => {
       if (next.done) {
         this.#close();
         return { done: true, value: undefined };
       }
       return whenDone(this.#respond(next.value), (value) => {
-        this.#returned = next.value.position;
+        this.#lastPosition = next.value.position;
         return { done: false, value };
       });
     });
@@ -210,11 +210,11 @@ class ResponseStream implements GraphStream {
   }
 
   cursorAfter(isSent: boolean): string | undefined {
-    return toJournalCursor((isSent ? this.#returned : undefined) ?? this.#changes.deliveredUpTo);
+    return toJournalCursor((isSent ? this.#lastPosition : undefined) ?? this.#changes.deliveredUpTo);
   }
 
   get reached(): number {
-    return (this.#returned ?? this.#changes.deliveredUpTo).number;
+    return (this.#lastPosition ?? this.#changes.deliveredUpTo).number;
   }
 
   endAfter(number: number): void {

@@ -79,7 +79,7 @@ describe('a yielding snapshot', () => {
   });
 });
 
-test('rejects all reads of a single slice after it is exceeded', () => {
+test('rejects all reads of a single slice after the slice is exceeded', () => {
   let statements = 0;
   const task = new SingleSlice(new CountingTask());
   const reader = yieldingSnapshot(
@@ -112,7 +112,7 @@ describe('a long list', () => {
   });
 });
 
-test('writes a large value like JSON.stringify, in slices', async () => {
+test('writes a large value in slices, with the result of JSON.stringify()', async () => {
   const leaf = (number: number) => ({ id: number, name: `"${number}"`, none: null, list: [] });
   const value = {
     empty: {},
@@ -125,7 +125,7 @@ test('writes a large value like JSON.stringify, in slices', async () => {
   assert.ok(task.largest <= maxRowsPerSlice, String(task.largest));
 });
 
-test('encodes a large text like Buffer.from, in slices', async () => {
+test('encodes a large text in slices, with the result of Buffer.from()', async () => {
   // Each step would end between the halves of a surrogate pair.
   for (const start of ['', '-']) {
     const text = start + '🌳é'.repeat(400_000);

@@ -10,11 +10,11 @@ import type { Snapshot } from '../database/database.ts';
 import type { Budget } from './cost/budget.ts';
 
 /** Thrown when a response takes more than one slice. Its output is discarded. */
-class SliceExceeded extends Error {}
+class SliceExceededError extends Error {}
 
 /** graphql-js turns an exception of a resolver into an error of its field. */
 export function rethrowSliceExceeded({ errors = [] }: ExecutionResult): void {
-  const found = errors.find(({ originalError }) => originalError instanceof SliceExceeded);
+  const found = errors.find(({ originalError }) => originalError instanceof SliceExceededError);
   if (found) throw found.originalError!;
 }
 
@@ -38,7 +38,7 @@ export class SingleSlice implements Task {
 
   yieldBefore(rows: number): undefined {
     this.isExceeded ||= this.#rows + rows > maxRowsPerSlice;
-    if (this.isExceeded) throw new SliceExceeded();
+    if (this.isExceeded) throw new SliceExceededError();
     this.#rows += rows;
   }
 

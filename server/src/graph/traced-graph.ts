@@ -1,6 +1,7 @@
 /**
  * Creates the spans of GraphQL: one for each operation, and inside it one for each field that reads from the database. All
- * calls of a field at the same position in the query share a span. A span never contains the text of a query, its variables or an alias.
+ * calls of a field at the same position in the query share a span. A span never contains the text, the variables or an alias of a
+ * query.
  */
 
 import { context, ROOT_CONTEXT, SpanKind, trace, type Attributes } from '@opentelemetry/api';
@@ -70,12 +71,12 @@ function operationAttributes({ operation, name }: OperationDefinitionNode): Attr
 
 /** Each response of a subscription is a trace of its own, with a link to the span that subscribed. */
 function traceResponses(tracing: Tracing, request: TracedRequest) {
-  const subscribed = trace.getActiveSpan();
+  const subscribeSpan = trace.getActiveSpan();
   const operation = getOperationAST(request.document, request.operationName);
   const options = {
     kind: SpanKind.SERVER,
     attributes: operation ? operationAttributes(operation) : {},
-    links: subscribed ? [{ context: subscribed.spanContext() }] : [],
+    links: subscribeSpan ? [{ context: subscribeSpan.spanContext() }] : [],
   };
   return <T>(respond: () => Promise<T>): Promise<T> => {
     const started = startTrace(tracing, 'subscription answer', options);

@@ -56,7 +56,7 @@ describe('the rules for a query', () => {
   });
 });
 
-describe('countComparisons', () => {
+describe('countComparisons()', () => {
   const countOf = (query: string) => countComparisons(parse(query), Infinity).count;
   const fragments = (count: number, body: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => `fragment F${index} on Folder{${body(index)}}`).join(' ');

@@ -42,7 +42,7 @@ interface MarkedRules {
 
 const fragments = ['...', 'fragment'];
 
-const marked: readonly MarkedRules[] = [
+const markedRules: readonly MarkedRules[] = [
   {
     marks: ['$'],
     rules: [
@@ -72,7 +72,7 @@ const marked: readonly MarkedRules[] = [
 /** The rules in the order of graphql-js, which is the order of the errors. */
 export function rulesFor(query: string): readonly ValidationRule[] {
   const without = new Set<ValidationRule>();
-  for (const { marks, rules } of marked) {
+  for (const { marks, rules } of markedRules) {
     if (!marks.some((mark) => query.includes(mark))) rules.forEach((rule) => without.add(rule));
   }
   return without.size === 0 ? specifiedRules : specifiedRules.filter((rule) => !without.has(rule));
@@ -80,12 +80,12 @@ export function rulesFor(query: string): readonly ValidationRule[] {
 
 /**
  * Returns groups of rules, which are checked one after another. The root of a subscription is checked first, because the rules
- * of graphql-js throw if it has a condition. For a long document, the other rules form groups that take about the same time. A third of that time is
- * the traversal with types.
+ * of graphql-js throw if it has a condition. For a long document, the other rules form groups that take about the same time. The
+ * traversal with types takes a third of that time.
  */
 export function ruleGroups(query: string, isLong: boolean): (readonly ValidationRule[])[] {
   const rules = rulesFor(query);
-  const variableRules: ReadonlySet<ValidationRule> = new Set(marked[0]!.rules);
+  const variableRules: ReadonlySet<ValidationRule> = new Set(markedRules[0]!.rules);
   const groups = Map.groupBy(rules, (rule) => {
     if (!isLong) return 'all';
     if (rule === OverlappingFieldsCanBeMergedRule) return 'merging';

@@ -46,8 +46,8 @@ export interface LongSnapshot extends ViewerSnapshot {
 export interface OpenOptions {
   /** The first folder of this plan is read together with the head of the journal. */
   readonly plan?: ReadyPlan | undefined;
-  /** A response that needs only one statement is read without a transaction. A further read throws a `SecondRead`. */
-  readonly mayReadOnce?: boolean | undefined;
+  /** Reads a response that needs only one statement without a snapshot. A second read throws a `SecondReadError`. */
+  readonly trySingleStatement?: boolean | undefined;
 }
 
 interface ContextOptions {
@@ -64,15 +64,15 @@ const maxLongReadsPerUser = 2;
 
 type Work<T> = (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>;
 
-/** Thrown when a response that was expected to need one statement needs another one. It is then read again in a snapshot. */
-export class SecondRead extends Error {}
+/** Thrown when a response that is read without a snapshot needs a second statement. The response is then read again in a snapshot. */
+export class SecondReadError extends Error {}
 
 /** The snapshot of a response that needs no further read. */
 export const noSnapshot: Snapshot = {
   isConsistent: true,
   isEmbedded: false,
-  all: () => Promise.reject(new SecondRead()),
-  get: () => Promise.reject(new SecondRead()),
+  all: () => Promise.reject(new SecondReadError()),
+  get: () => Promise.reject(new SecondReadError()),
   end: () => undefined,
 };
 
@@ -84,7 +84,7 @@ export class ViewerReads {
   readonly #elementFields = new ElementFields();
   readonly #accessChanges: AccessChanges;
   readonly #tookLong = new WeakSet<DocumentNode>();
-  /** By user. */
+  /** The permits for long reads of each user. */
   readonly #longReads = new Map<string, Semaphore>();
 
   constructor(schema: GraphQLSchema, services: GraphServices, scheduler: Scheduler) {
@@ -106,12 +106,12 @@ export class ViewerReads {
   }
 
   /**
-   * Returns null if the response takes more than one slice. The caller must then read it again with `readLong`, and so must
-   * later calls with the same document.
+   * Returns null if the response takes more than one slice. The caller must then read it again with `readLong()`. Later calls
+   * with the same document must use `readLong()` as well.
    */
   readInOneSlice<T>(
     { viewer, request: { document } }: Operation,
-    { task, position, plan, mayReadOnce }: OpenOptions & Pick<ContextOptions, 'task' | 'position'>,
+    { task, position, plan, trySingleStatement }: OpenOptions & Pick<ContextOptions, 'task' | 'position'>,
     work: Work<T>,
   ): PromiseOrValue<T | null> {
     const slice = new SingleSlice(task);
@@ -125,7 +125,7 @@ export class ViewerReads {
       return giveUp();
     };
     try {
-      const opened = this.#open(viewer, { plan, mayReadOnce });
+      const opened = this.#open(viewer, { plan, trySingleStatement });
       const done = this.#withContext(opened, { viewer, task: slice, position }, work);
       // A single `then` with both functions, because each promise delays a query on a remote database.
       return isPromise(done) ? done.then(orNull, recover) : orNull(done);
@@ -217,9 +217,12 @@ export class ViewerReads {
     });
   }
 
-  #open(viewer: Viewer, { plan, mayReadOnce = false }: OpenOptions = {}): PromiseOrValue<ViewerSnapshot> {
+  #open(
+    viewer: Viewer,
+    { plan, trySingleStatement = false }: OpenOptions = {},
+  ): PromiseOrValue<ViewerSnapshot> {
     const { database, accessCache } = this.services;
-    const isOneStatement = mayReadOnce && !database.isEmbedded && plan?.firstRead?.isOnly === true;
+    const isOneStatement = trySingleStatement && !database.isEmbedded && plan?.firstRead?.isOnly === true;
     const reader = isOneStatement ? noSnapshot : database.openSnapshot();
     const fail = (error: unknown): never => {
       reader.end();
@@ -227,7 +230,7 @@ export class ViewerReads {
     };
     try {
       const firstRead = this.#readFirst(viewer, plan, isOneStatement ? database : reader);
-      if (isOneStatement && !firstRead) throw new SecondRead();
+      if (isOneStatement && !firstRead) throw new SecondReadError();
       const opened = whenDone(firstRead, (first) =>
         whenDone(accessInSnapshot(accessCache, reader, viewer, first?.head), (latest) => ({
           ...latest,
@@ -259,10 +262,10 @@ export class ViewerReads {
 }
 
 /** The user is not charged while the database opens the snapshot. */
-function withoutCharge<T>(waited: PromiseOrValue<T>, task: Task): PromiseOrValue<T> {
-  if (!isPromise(waited)) return waited;
+function withoutCharge<T>(pending: PromiseOrValue<T>, task: Task): PromiseOrValue<T> {
+  if (!isPromise(pending)) return pending;
   task.pause();
-  return waited.finally(() => task.resume());
+  return pending.finally(() => task.resume());
 }
 
 /**
@@ -273,7 +276,7 @@ export function accessOfViewer(accessCache: AccessCache, viewer: Viewer): Promis
   return checkView(viewer, (userId) => accessCache.accessOf(userId));
 }
 
-/** The same, with the rights in a snapshot. In a view, both users are read from the snapshot. */
+/** Like `accessOfViewer()`, with the rights in a snapshot. In a view, both users are read from the snapshot. */
 function accessInSnapshot(
   accessCache: AccessCache,
   snapshot: Snapshot,

@@ -63,8 +63,8 @@ function refusalOf(work: () => unknown): Refusal {
 
 const many = (length: number) => Array.from({ length }, (_, index) => index);
 
-describe('folders', () => {
-  test('are accepted until the sum exceeds the limit', () => {
+describe('the budget for folders', () => {
+  test('accepts folders until the sum exceeds the limit', () => {
     const info = infoOf('{folder{a: folders{items{name}}}}');
     const six = many(6);
     assert.equal(budget.spend(six, info), six);
@@ -78,19 +78,19 @@ describe('folders', () => {
     assert.equal(budget.foldersLeft, 0);
   });
 
-  test('cost one more than the limit if the reader stopped early', () => {
-    const { facts } = budget.exceeded(plain()).details;
+  test('reports one folder more than the limit if the reader stopped early', () => {
+    const { facts } = budget.tooManyFolders(plain()).details;
     assert.deepEqual(facts, { field: 'folder.folders', cost: 11, limit: 10 });
   });
 
-  test('are accepted at exactly the limit', () => {
+  test('accepts exactly as many folders as the limit', () => {
     assert.equal(budget.spend(many(10), plain()).length, 10);
     assert.equal(budget.spend([], plain()).length, 0);
     assert.equal(budget.foldersLeft, 0);
   });
 });
 
-describe('values', () => {
+describe('the budget for values', () => {
   /** The number of values of each of six list elements, calculated from the cost in the refusal. */
   const valuesOf = (query: string, fieldName?: string) => {
     const counting = new Budget({ ...limits, maxValues: 0 }, new ElementFields());
@@ -98,29 +98,29 @@ describe('values', () => {
     return Number(details.facts!['cost']) / 6;
   };
 
-  test('are counted by the selected fields of each element', () => {
+  test('counts the selected fields of each element', () => {
     assert.equal(valuesOf('{folder{folders{items{name}}}}'), 1);
     assert.equal(valuesOf('{folder{folders{items{id name a: name __typename}}}}'), 4);
     assert.equal(valuesOf('{folder{tags}}', 'tags'), 1);
   });
 
-  test('count a field once, even if fragments repeat it', () => {
+  test('counts a field once, even if fragments repeat it', () => {
     const query = `{folder{folders{items{...A ...B ...A name}}}}
       fragment A on Folder{name ... on Node{id}} fragment B on Folder{id name}`;
     assert.equal(valuesOf(query), 2);
   });
 
-  test('do not include the elements of inner lists', () => {
+  test('does not count the elements of inner lists', () => {
     assert.equal(valuesOf('{folder{folders{items{name folders{items{id name text}}}}}}'), 3);
     assert.equal(valuesOf('{folder{folders{items{folders{pageInfo{hasNextPage}}}}}}'), 3);
     assert.equal(valuesOf('{folder{folders{items{tags}}}}'), 1);
   });
 
-  test('are counted through an interface', () => {
+  test('counts fields that are selected through an interface', () => {
     assert.equal(valuesOf('{folder{folders{nodes{id ... on Folder{name text}}}}}', 'nodes'), 3);
   });
 
-  test('are refused with the field, the cost and the limit', () => {
+  test('refuses values with the field, the cost and the limit', () => {
     const info = infoOf('{folder{folders{items{id name text a: id b: id c: id}}}}');
     budget.spend(many(8), info);
     const { message, details } = refusalOf(() => budget.spend(many(1), info));
@@ -128,7 +128,7 @@ describe('values', () => {
     assert.match(message, /54 values; the limit is 50\. Select fewer/);
   });
 
-  test('are counted once for each field of a document, and then cached', () => {
+  test('counts each field of a document once, and caches the count', () => {
     const elementFields = new ElementFields();
     const info = plain();
     assert.equal(elementFields.count(info), 1);
@@ -137,8 +137,8 @@ describe('values', () => {
   });
 });
 
-describe('text', () => {
-  test('is accepted until the sum exceeds the limit; null is free', () => {
+describe('the budget for text', () => {
+  test('accepts texts and null until the sum exceeds the limit', () => {
     const info = infoOf('{folder{t: text}}', 'text');
     assert.equal(budget.spendText('Füße', info), 'Füße');
     assert.equal(budget.spendText(null, info), null);
@@ -149,12 +149,12 @@ describe('text', () => {
   });
 });
 
-describe('pages', () => {
-  test('are accepted up to the maximum size, and without a size', () => {
+describe('the check of page sizes', () => {
+  test('accepts pages up to the maximum size, and without a size', () => {
     for (const size of [null, undefined, 0, 1, 5]) budget.checkPage(size, 'first', plain());
   });
 
-  test('over the maximum size are refused with the name of the argument', () => {
+  test('refuses a larger page with the name of the argument', () => {
     const info = infoOf('{folder{folders{items{name}}}}', 'folders');
     const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
     assert.deepEqual(details.facts, { field: 'folder.folders', cost: 6, limit: 5 });

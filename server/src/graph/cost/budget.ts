@@ -1,5 +1,6 @@
 /**
- * Limits the size of one response while it is computed, because a short query can have a long response. Lists and long texts are charged before they are added to the response.
+ * Limits the size of one response while it is computed, because a short query can have a long response. Lists and long texts are
+ * charged before they are added to the response.
  */
 
 import {
@@ -45,16 +46,16 @@ export class Budget {
   }
 
   /** Charges a list and returns it. */
-  spend<T>(list: readonly T[], info: FieldLocation & Selected): readonly T[] {
+  spend<T>(list: readonly T[], info: FieldLocation & FieldSelection): readonly T[] {
     this.spendFolders(list.length, info);
     return list;
   }
 
   /** Charges this number of folders. */
-  spendFolders(count: number, info: FieldLocation & Selected): void {
+  spendFolders(count: number, info: FieldLocation & FieldSelection): void {
     const { maxFolders, maxValues } = this.#limits;
     this.#folders += count;
-    if (this.#folders > maxFolders) throw this.#tooManyFolders(this.#folders, info);
+    if (this.#folders > maxFolders) throw this.#folderRefusal(this.#folders, info);
     if (count > 0) this.#values += count * this.#elementFields.count(info);
     if (this.#values > maxValues) {
       throw tooLarge(fieldNames(info), this.#values, maxValues, {
@@ -66,12 +67,12 @@ export class Budget {
   }
 
   /** How many values each element of a list adds to the response, without the elements of inner lists. */
-  valuesOfElement(info: Selected): number {
+  valuesOfElement(info: FieldSelection): number {
     return Math.max(1, this.#elementFields.count(info));
   }
 
   /** Charges an export and returns it. Exports have their own budget for folders and their selected fields. */
-  spendExport<T>(list: readonly T[], info: FieldLocation & Selected): readonly T[] {
+  spendExport<T>(list: readonly T[], info: FieldLocation & FieldSelection): readonly T[] {
     const limit = this.#limits.maxExportFolders * valuesPerExported;
     if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
     if (this.#exported <= limit) return list;
@@ -93,12 +94,12 @@ export class Budget {
     );
   }
 
-  /** The error for a reader that found more than `foldersLeft`. */
-  exceeded(info: FieldLocation): Refusal {
-    return this.#tooManyFolders(this.#limits.maxFolders + 1, info);
+  /** The error for a reader that found more folders than `foldersLeft`. */
+  tooManyFolders(info: FieldLocation): Refusal {
+    return this.#folderRefusal(this.#limits.maxFolders + 1, info);
   }
 
-  #tooManyFolders(cost: number, info: FieldLocation): Refusal {
+  #folderRefusal(cost: number, info: FieldLocation): Refusal {
     // Names the list, because only the list can be paged.
     const list = fieldNames(info).replace(/\.(edges|items)$/, '');
     return tooLarge(list, cost, this.#limits.maxFolders, {
@@ -153,7 +154,7 @@ function fieldNames({ path }: FieldLocation): string {
 export const charactersPerValue = 32;
 
 /** The parts of GraphQLResolveInfo that describe the selection of a field. */
-export type Selected = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType' | 'schema'>;
+export type FieldSelection = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType' | 'schema'>;
 
 /**
  * Counts the values that each element of a list adds to the response, without the elements of inner lists. The count is cached for
@@ -162,7 +163,7 @@ export type Selected = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 're
 export class ElementFields {
   readonly #cache = new WeakMap<FieldNode, number>();
 
-  count(selected: Selected): number {
+  count(selected: FieldSelection): number {
     const type = getNamedType(selected.returnType);
     let total = 0;
     for (const node of selected.fieldNodes) {
@@ -174,7 +175,7 @@ export class ElementFields {
   }
 }
 
-function countOne({ selectionSet }: FieldNode, type: GraphQLNamedType, selected: Selected): number {
+function countOne({ selectionSet }: FieldNode, type: GraphQLNamedType, selected: FieldSelection): number {
   return selectionSet ? countFields([{ selectionSet, type }], selected) : 1;
 }
 
@@ -184,7 +185,7 @@ interface TypedSet {
 }
 
 /** Fields with the same name are one value. An inner list is one value: its elements are charged separately. */
-function countFields(sets: readonly TypedSet[], selected: Selected): number {
+function countFields(sets: readonly TypedSet[], selected: FieldSelection): number {
   const below = new Map<string, TypedSet[]>();
   const open = [...sets];
   const seen = new Set<string>();

@@ -39,7 +39,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf(`{folder{...F folders{...F}}} ${twice}`), 6);
   });
 
-  test('are multiplied through nested fragments without expanding them', () => {
+  test('are counted in nested fragments without expanding these', () => {
     const levels = repeat(4, (level) => {
       const next = level < 3 ? `...F${level + 1}` : 'name';
       return `fragment F${level} on Folder{${repeat(40, (index) => `a${index}: folders{${next}}`)}}`;
@@ -52,13 +52,13 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf(`{folder{...F0}} ${doubled} fragment F200 on Folder{name}`), 1_000_000_000);
   });
 
-  test('in circular fragments count once, and fields in unknown fragments do not count', () => {
+  test('are counted once in a circular fragment, and never in an unknown fragment', () => {
     assert.equal(fieldsOf('{folder{...A}} fragment A on Folder{name folders{...A}}'), 3);
     assert.equal(fieldsOf('{...A} fragment A on Query{...B} fragment B on Query{...A}'), undefined);
     assert.equal(fieldsOf('{folder{name ...Nowhere}}'), 2);
   });
 
-  test('have weights', () => {
+  test('are counted with their weights', () => {
     assert.equal(fieldsOf('{search(text: "a"){name}}'), 51);
     assert.equal(fieldsOf('{folder{descendants{name}}}'), 7);
     assert.equal(fieldsOf('mutation{moveFolder{name}}'), 21);
@@ -66,13 +66,13 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf('mutation{...M} fragment M on Mutation{a: createUser{id} b: createUser{id}}'), 102);
   });
 
-  test('need not exist in the schema', () => {
+  test('are counted even if the schema does not contain them', () => {
     assert.equal(fieldsOf('{nothing{of{this constructor __proto__}}}'), 5);
     assert.equal(fieldsOf('subscription{a{b}}'), 2);
     assert.equal(fieldsOf('{...F} fragment F on Nothing{a}'), 1);
   });
 
-  test('in an unused fragment also count', () => {
+  test('are also counted in an unused fragment', () => {
     const query = `{folder{name}} fragment F on Folder{${'name '.repeat(20)}}`;
     assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', cost: 20, limit: 10 });
   });
@@ -91,7 +91,7 @@ describe('the depth of a query', () => {
   });
 });
 
-describe('the refusal', () => {
+describe('the refusal of a query', () => {
   const aliases = repeat(20, (index) => `a${index}: name`);
 
   test('names the innermost field that has most of the cost', () => {

@@ -1,7 +1,7 @@
 /**
  * Computes the cost of a query from its text alone: its fields with fragments expanded, its depth, and the values of the schema
- * that it requests. The cost is checked before validation, because validating an expensive query takes long. The folders of the response are counted
- * during execution (`budget.ts`).
+ * that it requests. The cost is checked before validation, because validating an expensive query takes long. `budget.ts` counts the
+ * folders of the response during execution.
  */
 
 import {
@@ -249,8 +249,8 @@ export type SchemaSizes = ReadonlyMap<string, number>;
 
 /**
  * Returns the length of the longest list of each kind. For `types`, returns the number of all fields divided by the length of
- * the longest field list, so that `types` ×
- * `fields` is about the number of all fields.
+ * the longest field list, so
+ * that the product of `types` and `fields` is about the number of all fields.
  */
 export function measureSchema(schema: GraphQLSchema): SchemaSizes {
   const types = Object.values(schema.getTypeMap());

@@ -12,7 +12,7 @@ import type { Connection, Edge, PageInfo } from '../schema/connections/relay-con
 import type { FolderNode } from '../schema/folders/folder-batch.ts';
 import { quote, type PlanRun } from './plan-run.ts';
 import { innerObject, listTexts, ObjectWriter, type FieldWriter } from './json-writer.ts';
-import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
+import { UnplannableError, type SelectedField, type Selections, type Variables } from './selections.ts';
 
 type FolderConnection = Connection<FolderNode>;
 type FolderEdge = Edge<FolderNode>;
@@ -64,12 +64,12 @@ function folderWriter(selections: Selections, field: SelectedField): FolderWrite
     case 'updatedAt':
       return { write: ({ folder }, { instants }) => instants.write(folder.updatedAt) };
     default:
-      return aboveWriter(selections, field) ?? belowWriter(selections, field);
+      return ancestorWriter(selections, field) ?? childListWriter(selections, field);
   }
 }
 
 /** Fields about the folders above a folder. */
-function aboveWriter(selections: Selections, field: SelectedField): FolderWriter | undefined {
+function ancestorWriter(selections: Selections, field: SelectedField): FolderWriter | undefined {
   switch (field.name) {
     case 'parent':
       return parentWriter(selections, field);
@@ -101,7 +101,7 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
  */
 function parentWriter(selections: Selections, field: SelectedField): FolderWriter {
   const inside = selections.inside(field);
-  if (inside.some(({ name }) => name !== 'id' && name !== '__typename')) throw new Unplannable();
+  if (inside.some(({ name }) => name !== 'id' && name !== '__typename')) throw new UnplannableError();
   const idMark = '\0';
   const texts = inside.map(
     ({ key, name }) => `${JSON.stringify(key)}:${name === 'id' ? idMark : '"Folder"'}`,
@@ -125,8 +125,8 @@ function parentWriter(selections: Selections, field: SelectedField): FolderWrite
 }
 
 /** Lists of folders below a folder. */
-function belowWriter(selections: Selections, field: SelectedField): FolderWriter {
-  if (field.name !== 'folders' && field.name !== 'descendants') throw new Unplannable();
+function childListWriter(selections: Selections, field: SelectedField): FolderWriter {
+  if (field.name !== 'folders' && field.name !== 'descendants') throw new UnplannableError();
   const writer = planConnections(selections, field);
   const count = field.name === 'folders' ? countWriter(selections, field) : undefined;
   return {
@@ -178,7 +178,7 @@ function connectionWriter(selections: Selections, field: SelectedField): Connect
       return listWriter(field, writer, edgesOf);
     }
     default:
-      throw new Unplannable();
+      throw new UnplannableError();
   }
 }
 
@@ -215,7 +215,7 @@ function edgeWriter(selections: Selections, field: SelectedField): FieldWriter<F
     case 'node':
       return innerObject(planFolders(selections, field), ({ node }) => node);
     default:
-      throw new Unplannable();
+      throw new UnplannableError();
   }
 }
 
@@ -228,7 +228,7 @@ const pageInfoFields: ReadonlySet<string> = new Set<keyof PageInfo>([
 ]);
 
 function pageInfoWriter(field: SelectedField): FieldWriter<PageInfo> {
-  if (!pageInfoFields.has(field.name)) throw new Unplannable();
+  if (!pageInfoFields.has(field.name)) throw new UnplannableError();
   const name = field.name as keyof PageInfo;
   const write = (value: boolean | string | null, run: PlanRun, index: number) =>
     typeof value === 'string' ? run.nullable(() => textOf(value, field, run, index)) : String(value);

@@ -8,30 +8,30 @@ import type { SelectedField } from './selections.ts';
  * Objects with all data that is needed to write them. It contains no functions: when each request created functions, V8 kept
  * the data of many finished requests in memory, and its garbage collector took ten times as long.
  */
-interface Prepared<T> {
+interface PreparedObjects<T> {
   readonly objects: readonly T[];
   /** For each field: the texts of all objects, or the prepared inner objects. */
-  readonly columns: readonly (readonly string[] | Prepared<unknown>)[];
+  readonly columns: readonly (readonly string[] | PreparedObjects<unknown>)[];
 }
 
 /**
  * Writes a field: one object at a time after the data of all objects is loaded, all objects at once, or an inner object
  * with its own writer.
  */
-export type FieldWriter<T> = OneByOne<T> | AllAtOnce<T> | InnerObject<T>;
+export type FieldWriter<T> = OneByOneWriter<T> | AllAtOnceWriter<T> | InnerObjectWriter<T>;
 
-interface OneByOne<T> {
+interface OneByOneWriter<T> {
   readonly load?: ((objects: readonly T[], run: PlanRun) => PromiseOrValue<unknown>) | undefined;
   readonly write: (object: T, run: PlanRun, index: number) => string;
   readonly writeAll?: undefined;
 }
 
-interface AllAtOnce<T> {
+interface AllAtOnceWriter<T> {
   readonly writeAll: (objects: readonly T[], run: PlanRun) => PromiseOrValue<readonly string[]>;
   readonly write?: undefined;
 }
 
-interface InnerObject<T> {
+interface InnerObjectWriter<T> {
   readonly inner: ObjectWriter<unknown>;
   readonly toInner: (object: T) => unknown;
   readonly write?: undefined;
@@ -47,7 +47,7 @@ export function innerObject<T, Inner>(
   return { inner: inner as ObjectWriter<unknown>, toInner };
 }
 
-function typeName({ info }: SelectedField): OneByOne<unknown> {
+function typeName({ info }: SelectedField): OneByOneWriter<unknown> {
   const text = JSON.stringify(info.parentType.name);
   return { write: () => text };
 }
@@ -96,8 +96,8 @@ export class ObjectWriter<T> {
   }
 
   /** Loads the data of all objects together. */
-  prepare(objects: readonly T[], run: PlanRun): PromiseOrValue<Prepared<T>> {
-    const columns: (readonly string[] | Prepared<unknown>)[] = [];
+  prepare(objects: readonly T[], run: PlanRun): PromiseOrValue<PreparedObjects<T>> {
+    const columns: (readonly string[] | PreparedObjects<unknown>)[] = [];
     const ready = inOrder(this.#toPrepare, (column): PromiseOrValue<unknown> => {
       const writer = this.#writers[column]!;
       if (writer.write) return writer.load!(objects, run);
@@ -109,7 +109,7 @@ export class ObjectWriter<T> {
     return whenDone(ready, () => ({ objects, columns }));
   }
 
-  writeOne({ objects, columns }: Prepared<T>, run: PlanRun, index: number): string {
+  writeOne({ objects, columns }: PreparedObjects<T>, run: PlanRun, index: number): string {
     const writers = this.#writers;
     const labels = this.#labels;
     // @skip and @include can exclude all fields.
@@ -119,12 +119,12 @@ export class ObjectWriter<T> {
       text += labels[column]!;
       if (writer.write) text += writer.write(objects[index]!, run, index);
       else if (writer.writeAll) text += (columns[column] as readonly string[])[index]!;
-      else text += writer.inner.writeOne(columns[column] as Prepared<unknown>, run, index);
+      else text += writer.inner.writeOne(columns[column] as PreparedObjects<unknown>, run, index);
     }
     return text + '}';
   }
 
-  #writeInSlices(all: Writing<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
+  #writeInSlices(all: WriteProgress<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
     const { length } = all.prepared.objects;
     while (all.written < length) {
       const end = Math.min(all.written + this.#objectsPerSlice, length);
@@ -140,7 +140,7 @@ export class ObjectWriter<T> {
     return all.texts;
   }
 
-  #writeSlice(all: Writing<T>, run: PlanRun, end: number): void {
+  #writeSlice(all: WriteProgress<T>, run: PlanRun, end: number): void {
     const { prepared, isOneList, texts } = all;
     const isLong = prepared.objects.length > this.#objectsPerSlice;
     let joined = '';
@@ -155,8 +155,8 @@ export class ObjectWriter<T> {
 }
 
 /** Objects that are being written. */
-interface Writing<T> {
-  readonly prepared: Prepared<T>;
+interface WriteProgress<T> {
+  readonly prepared: PreparedObjects<T>;
   readonly isOneList: boolean;
   readonly texts: string[];
   /** How many have been written. */

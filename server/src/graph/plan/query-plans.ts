@@ -22,7 +22,7 @@ import { planConnections, planFolders } from './folder-plan.ts';
 import type { ObjectWriter } from './json-writer.ts';
 import { planFirstRead, type PlannedFirstRead } from './plan-first-read.ts';
 import { PlanRun, quote, type TraceField } from './plan-run.ts';
-import { Selections, Unplannable, type SelectedField, type Variables } from './selections.ts';
+import { Selections, UnplannableError, type SelectedField, type Variables } from './selections.ts';
 
 type PlannedRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>;
 
@@ -170,7 +170,7 @@ function planQuery(
     }));
     return { fields, firstRead: planFirstRead(selections, selected), size: selections.size };
   } catch (error) {
-    if (error instanceof Unplannable || error instanceof GraphQLError) return undefined;
+    if (error instanceof UnplannableError || error instanceof GraphQLError) return undefined;
     throw error;
   }
 }
@@ -187,7 +187,7 @@ function rootWriter(selections: Selections, field: SelectedField): RootField['wr
     case 'search':
       return objectWriter(field, planConnections(selections, field));
     default:
-      throw new Unplannable();
+      throw new UnplannableError();
   }
 }
 

@@ -28,7 +28,7 @@ import {
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** Thrown for a query that no plan covers: graphql-js executes it. */
-export class Unplannable extends Error {}
+export class UnplannableError extends Error {}
 
 /** A field that a query selects. Resolvers, budgets and errors use its `info`. */
 export interface SelectedField {
@@ -77,7 +77,7 @@ export class Selections {
     const [type, ...others] = isAbstractType(named)
       ? this.#schema.getPossibleTypes(named)
       : [named as GraphQLObjectType];
-    if (!type || others.length > 0) throw new Unplannable();
+    if (!type || others.length > 0) throw new UnplannableError();
     const path = isListType(getNullableType(returnType))
       ? { prev: info.path, key: 0, typename: undefined }
       : info.path;
@@ -144,7 +144,7 @@ export class Selections {
     const name = fieldNodes[0]!.name.value;
     const definition = parentType.getFields()[name];
     // The field is `__schema` or `__type`.
-    if (!definition && name !== '__typename') throw new Unplannable();
+    if (!definition && name !== '__typename') throw new UnplannableError();
     const info: GraphQLResolveInfo = {
       fieldName: name,
       fieldNodes,

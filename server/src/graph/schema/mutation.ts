@@ -63,7 +63,7 @@ export interface MutationField {
    * snapshot is opened.
    */
   openResponse(
-    made: Omit<Changed<unknown>, 'result'>,
+    commitInfo: Omit<Changed<unknown>, 'result'>,
     seen: SeenFolder | undefined,
   ): Promise<MutationResponse>;
 }
@@ -136,8 +136,8 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
         // receives a `MutationField`.
         const { input } = args as unknown as { input: InputShapeFromFields<Fields> };
         const field = context as unknown as MutationField;
-        const { result, ...made } = await change(field.domain, field.caller, input, field.task);
-        return toPayload(result, await field.openResponse(made, seenIn?.(result)), input);
+        const { result, ...commitInfo } = await change(field.domain, field.caller, input, field.task);
+        return toPayload(result, await field.openResponse(commitInfo, seenIn?.(result)), input);
       },
     }),
   );

@@ -24,7 +24,7 @@ test('makes every mutation nullable, so that an error does not remove the result
   for (const { name, type } of fields) assert.ok(!isNonNullType(type), name);
 });
 
-test('gives every mutation one argument, its input', () => {
+test('gives every mutation one argument, `input`', () => {
   for (const { name, args } of Object.values(schema.getMutationType()!.getFields())) {
     assert.deepEqual(
       args.map((argument) => argument.name),

@@ -175,8 +175,8 @@ async function copyTable(
   table: Table,
   onRows: (count: number) => void,
 ): Promise<boolean> {
-  const existing = readPages(destination.reader, table.insertableRows);
-  for await (const rows of readPages(source, table.insertableRows)) {
+  const existing = readPages(destination.reader, table.rowsToInsert);
+  for await (const rows of readPages(source, table.rowsToInsert)) {
     const { value: copied = [] } = await existing.next();
     if (!isPrefix(copied, rows, table)) return false;
     const missing = rows.slice(copied.length);

@@ -118,7 +118,7 @@ function defineTable(name: string, keyNames: string, columnNames: string, option
     hasOneRow,
     fullRows: paging(quote(columns)),
     // Reads null for a self-reference to a later row, so that rows can be inserted in key order.
-    insertableRows: paging(selfReference ? `${quote(others)}, ${backReference}` : quote(columns)),
+    rowsToInsert: paging(selfReference ? `${quote(others)}, ${backReference}` : quote(columns)),
     count,
     insert,
     // Sets every column except the key.

@@ -6,7 +6,7 @@ import { fromListCursor, toListCursor } from './relay-connection.ts';
 
 const isRefused = (error: unknown) => error instanceof Refusal && error.code === 'BAD_INPUT';
 
-test('returns the key of a cursor in its own list and rejects it in another list', () => {
+test('accepts a cursor only in its own list', () => {
   for (const key of ['anna', 'zoë', '山田', '🌳', '1767225600000 7e57d004-2b97-4e7a-b45f-5387367791cd']) {
     const cursor = toListCursor('users', key);
     assert.match(cursor, /^[\w-]+$/);

@@ -150,17 +150,17 @@ export function toListCursor(list: string, key: string): string {
 export function fromListCursor(list: string, cursor: string, argument: string): string {
   const key = decodeCursor(list, cursor)?.toString() ?? '';
   const isValid = key !== '' && !/\p{Cc}/u.test(key) && toListCursor(list, key) === cursor;
-  if (!isValid) throw notAListCursor(argument);
+  if (!isValid) throw listCursorRefusal(argument);
   return key;
 }
 
-export function notAListCursor(argument = 'after'): Refusal {
+export function listCursorRefusal(argument = 'after'): Refusal {
   return new Refusal('BAD_INPUT', `\`${argument}\` is not a cursor of this list.`);
 }
 
 /** Clients can forge a checksum, so the key of a cursor is validated like any other input. */
 export function toKeyNumber(key: string): number {
-  if (!/^\d{1,15}$/.test(key)) throw notAListCursor();
+  if (!/^\d{1,15}$/.test(key)) throw listCursorRefusal();
   return Number(key);
 }
 
@@ -170,7 +170,7 @@ export function toTimeAndId(
 ): { readonly time: number; readonly id: string } | undefined {
   if (key === undefined) return undefined;
   const [time = '', id = ''] = key.split(' ');
-  if (!isRowId(id)) throw notAListCursor();
+  if (!isRowId(id)) throw listCursorRefusal();
   return { time: toKeyNumber(time), id };
 }
 
@@ -252,7 +252,7 @@ export class BatchedLists<Item> {
           pages.set(ownerId, items);
           count += items.length;
         }
-        if (count > maxItems) throw budget.exceeded(info);
+        if (count > maxItems) throw budget.tooManyFolders(info);
         return readFrom(start + batch);
       });
     };

@@ -72,7 +72,7 @@ export class ChildConnection extends Connection<FolderNode> {
       onRead: this.#charge,
     });
     return whenDone(this.#children, ({ nodes, hasMore, exceedsMax }) => {
-      if (exceedsMax) throw this.#budget.exceeded(this.#info);
+      if (exceedsMax) throw this.#budget.tooManyFolders(this.#info);
       return { edges: nodes.map((node) => new Edge(node, 1, this.#cursorOf)), hasMore };
     });
   }

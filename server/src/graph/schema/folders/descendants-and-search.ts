@@ -68,7 +68,7 @@ export function openDescendants(
     count: () => countDescendants(view, folder, { depth, onRead: (count) => budget.scan(count, info) }),
     async readPage() {
       const { found, hasMore, exceedsMax } = await readDescendants(view, folder, slice, budget.foldersLeft);
-      if (exceedsMax) throw budget.exceeded(info);
+      if (exceedsMax) throw budget.tooManyFolders(info);
       const folders = found.map((each) => each.folder);
       const { nodes } = new FolderBatch(view, folders);
       const edges = found.map(

@@ -35,7 +35,7 @@ test('places a folder below its parent if the view has not loaded its location',
   assert.deepEqual(await idsAbove(view, folderOf('moved', 'old')), ['root', 'old']);
 });
 
-test('prefers the location that the view has loaded to the earlier parent of a folder', async () => {
+test('uses the location that the view has loaded instead of an outdated parent', async () => {
   const view = viewOf(tree);
   view.ancestry.setParent('new', 'root');
   view.ancestry.setParent('moved', 'new');

@@ -43,7 +43,7 @@ const OnExistingFolder = builder.enumType('OnExistingFolder', {
     KEEP: { description: 'Keep the folder unchanged, and create the folders inside it that are missing.' },
     UPDATE: {
       description:
-        'Like KEEP, and also set the title, the icon, the description and the properties that the input contains. Null removes one. Requires WRITE on each folder that changes.',
+        'Like KEEP, and also set the title, the icon, the description and the properties that the input contains. Null removes the current value. Requires WRITE on each folder that changes.',
     },
   },
 });
@@ -107,7 +107,7 @@ defineMutation('importFolders', {
   last: ['input'],
 });
 
-interface Duplicated {
+interface DuplicateResult {
   readonly node: FolderNode;
   readonly count: number;
 }
@@ -128,7 +128,7 @@ defineMutation('duplicateFolder', {
       pace: (snapshot) => yieldingSnapshot(snapshot, task),
       beforeRows: (count) => task.yieldBefore(count),
     }),
-  toPayload: async (duplicated, { context }): Promise<Duplicated> => ({
+  toPayload: async (duplicated, { context }): Promise<DuplicateResult> => ({
     node: await nodeOfChanged(duplicated, context),
     count: duplicated.count,
   }),

@@ -15,7 +15,7 @@ import { UserBatch, type UserNode } from '../people/people-batch.ts';
 import type { FolderNode } from './folder-batch.ts';
 import { countWithFolder, expectedVersion, limits, nodeOfChanged } from './folder-mutations.ts';
 
-interface Moved {
+interface MoveResult {
   readonly node: FolderNode;
   readonly isDryRun: boolean;
   /** Counted once, however often the query selects it. */
@@ -58,7 +58,7 @@ defineMutation('moveFolder', {
     }),
   }),
   change: ({ folders }, caller, { dryRun: isDryRun, ...move }) => folders.move(caller, move, { isDryRun }),
-  toPayload: async (moved, { context }, { dryRun: isDryRun }): Promise<Moved> => ({
+  toPayload: async (moved, { context }, { dryRun: isDryRun }): Promise<MoveResult> => ({
     node: await nodeOfChanged(moved, context),
     isDryRun,
     paths: moved.paths,

@@ -69,7 +69,7 @@ defineMutation('createFolder', {
   last: ['input', 'payload'],
 });
 
-const removed = 'Null or "" removes it.';
+const removalText = 'Null or "" removes it.';
 
 defineMutation('updateFolder', {
   description:
@@ -77,9 +77,9 @@ defineMutation('updateFolder', {
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the folder.' }),
     name: t.string({ description: `${limits.name} Null changes nothing.` }),
-    title: t.string({ description: `${limits.title} ${removed} The title is then the name.` }),
-    icon: t.string({ description: `${limits.icon} ${removed}` }),
-    description: t.string({ description: `${limits.description} ${removed}` }),
+    title: t.string({ description: `${limits.title} ${removalText} The title is then the name.` }),
+    icon: t.string({ description: `${limits.icon} ${removalText}` }),
+    description: t.string({ description: `${limits.description} ${removalText}` }),
     properties: t.field({
       type: 'JSON',
       description: `${limits.properties} Replaces all properties. Null removes them.`,
@@ -93,7 +93,7 @@ defineMutation('updateFolder', {
   last: ['input', 'payload'],
 });
 
-interface Deleted extends DeletedFolder {
+interface DeletionResult extends DeletedFolder {
   /** Counted once, however often the query selects it. */
   count?: Promise<number>;
 }
@@ -113,7 +113,7 @@ defineMutation('deleteFolder', {
   }),
   change: ({ folders }, caller, { recursive, ...deletion }) =>
     folders.delete(caller, { ...deletion, isRecursive: recursive }),
-  toPayload: ({ pathIds }): Deleted => ({ pathIds }),
+  toPayload: ({ pathIds }): DeletionResult => ({ pathIds }),
   payload: (t) => ({
     folderId: t.id({
       description: 'The id of the deleted folder, for `restoreFolder`.',

@@ -45,7 +45,7 @@ builder.queryFields((t) => ({
     type: FolderConnection,
     description: [
       'Find the folders whose name or title contains the text. Case and accents do not matter.',
-      'Order: first exact matches, then names and titles that start with the text, then names and titles with a word that starts with it, then all others. A folder with the text as its id or path comes before all of them.',
+      'Order: first a folder whose id or path is the text, then exact matches, then names and titles that start with the text, then names and titles with a word that starts with the text, then all others.',
       'A text of fewer than three characters matches only the start of a name or title. If the text has several words, the last word must be in the name or title of the folder. Each other word must be there, or in the name or title of an ancestor. For example, "harbour floor" finds "/Places/Harbour Campus/Floor 2".',
       'A page can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` is the number of matches found so far.',
     ].join('\n\n'),

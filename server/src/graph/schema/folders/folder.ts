@@ -132,7 +132,8 @@ const FolderFilter = builder.inputType('FolderFilter', {
     nameContains: t.string({ description: 'Folders whose name contains this text.' }),
     nameStartsWith: t.string({ description: 'Folders whose name starts with this text.' }),
     hasChildren: t.boolean({
-      description: 'If true, folders with subfolders that you see. If false, folders without.',
+      description:
+        'If true, only folders with subfolders that you see. If false, only folders without such subfolders.',
     }),
     updatedSince: t.field({ type: 'DateTime', description: 'Folders changed at this time or later.' }),
   }),

@@ -21,7 +21,7 @@ import type { Reader } from '../../../database/database.ts';
 import type { GraphContext } from '../builder.ts';
 import {
   BatchedLists,
-  notAListCursor,
+  listCursorRefusal,
   toTimeAndId,
   type Charge,
   type KeysetList,
@@ -130,7 +130,7 @@ function readAlong(
 ): PromiseOrValue<readonly GrantNode[]> {
   const [folderId, ...position] = after?.split(' ') ?? [];
   const start = folderId === undefined ? 0 : path.findIndex(({ id }) => id === folderId);
-  if (start < 0) throw notAListCursor();
+  if (start < 0) throw listCursorRefusal();
   const readFrom = (
     index: number,
     from: string | undefined,

@@ -20,7 +20,12 @@ import { defineConnection, pageArguments } from '../connections/relay-connection
 import { KeysetConnection } from '../connections/relay-connection.ts';
 import { changeCursor, defineMutation } from '../mutation.ts';
 import { toUserNode, type UserNode } from '../people/people-batch.ts';
-import { forAdministrators, orSelf, readableIds, requireDetails } from '../people/people-types.ts';
+import {
+  forAdministrators,
+  forAdministratorsAndSelf,
+  readableIds,
+  requireDetails,
+} from '../people/people-types.ts';
 import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
 import {
   accessList,
@@ -100,7 +105,7 @@ builder.objectField(Folder, 'effectiveAccess', (t) =>
     type: EffectiveAccessConnection,
     nullable: true,
     description:
-      'The users who have READ or more on this folder, ordered by user name: administrators, and users with grants. The grants can be on this folder or on an ancestor, and to the user or to a group. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE; without it null, with the error FORBIDDEN.',
+      'The users who have READ or more on this folder, ordered by user name: administrators, and users with grants. The grants can be on this folder or on an ancestor, and to the user or to a group. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE: without it, the field is null with the error FORBIDDEN.',
     args: pageArguments(t.arg),
     extensions: longField,
     resolve: (node, page, context, info) => {
@@ -123,7 +128,7 @@ builder.objectField(User, 'grants', (t) =>
     extensions: personalField,
     type: GrantConnection,
     nullable: true,
-    description: `The grants to the user on folders that you see, newest first, without the grants to groups. ${orSelf}`,
+    description: `The grants to the user on folders that you see, newest first, without the grants to groups. ${forAdministratorsAndSelf}`,
     args: pageArguments(t.arg),
     resolve: (user, page, { access, view, budget }, info) => {
       const { batch } = requireDetails(user, access);

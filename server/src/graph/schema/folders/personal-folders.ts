@@ -22,7 +22,7 @@ import { builder, Folder, FolderConnection, type ExtendedTypes, type GraphContex
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import {
   KeysetConnection,
-  notAListCursor,
+  listCursorRefusal,
   type Charge,
   type KeysetList,
 } from '../connections/relay-connection.ts';
@@ -102,7 +102,7 @@ function namedFolders(
 
 function toPosition(key: string): NamePosition {
   const [id, name] = [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)];
-  if (!isRowId(id) || name.length > 2 * maxFolderNameLength) throw notAListCursor();
+  if (!isRowId(id) || name.length > 2 * maxFolderNameLength) throw listCursorRefusal();
   return { id, name };
 }
 
@@ -115,11 +115,11 @@ const folderPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly folderId:
   }),
 });
 
-const isUnrecorded =
+const notRecordedText =
   'Only you see this list, and the journal does not contain the change. You can safely send the mutation again without an `Idempotency-Key`.';
 
 defineMutation('setFavorite', {
-  description: `Add a folder to your favorites, or remove it. ${isUnrecorded} CONFLICT if you have ${maxFavorites} favorites.`,
+  description: `Add a folder to your favorites, or remove it. ${notRecordedText} CONFLICT if you have ${maxFavorites} favorites.`,
   input: (t) => ({
     folderId: t.id({ required: true, description: 'The id of the folder.' }),
     isFavorite: t.boolean({
@@ -133,7 +133,7 @@ defineMutation('setFavorite', {
 });
 
 defineMutation('visitFolder', {
-  description: `Put a folder first in your recent folders. ${isUnrecorded}`,
+  description: `Put a folder first in your recent folders. ${notRecordedText}`,
   input: (t) => ({ folderId: t.id({ required: true, description: 'The id of the folder.' }) }),
   change: ({ personalFolders }, caller, input) => personalFolders.visit(caller, input),
   toPayload: (_, __, { folderId }) => ({ folderId }),

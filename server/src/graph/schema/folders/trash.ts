@@ -58,7 +58,7 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
     accessLevel: t.expose('accessLevel', {
       type: AccessLevel,
       description:
-        'The lower of your access levels on the folder and on its former parent, and at most WRITE unless you have MANAGE on all folders inside. You need WRITE to restore the folder, and MANAGE to purge it.',
+        'The lower of your access levels on the folder and on its former parent. At most WRITE, unless you have MANAGE on all folders inside. You need WRITE to restore the folder, and MANAGE to purge it.',
     }),
     formerParent: t.field({
       type: Folder,
@@ -150,7 +150,7 @@ defineMutation('emptyTrash', {
   input: (t) => ({
     deletedBefore: t.field({
       type: 'DateTime',
-      description: 'Purge only folders that were deleted before this time. By default, purges all.',
+      description: 'Purge only folders that were deleted before this time. By default, purges all folders.',
     }),
     dryRun: t.boolean({
       required: true,

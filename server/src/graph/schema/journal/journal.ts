@@ -44,7 +44,8 @@ const kindTexts = {
   REVOKE_ACCESS: { description: 'The grant of a user or a group on a folder was removed.' },
   CREATE_USER: { description: 'A user was created.' },
   UPDATE_USER: {
-    description: 'A user was renamed, disabled or enabled, or became an administrator or no longer is one.',
+    description:
+      'A user was renamed, disabled or enabled, or the administrator role of the user was changed.',
   },
   CHANGE_PASSWORD: {
     description: 'A password was changed. If `by` and `user` differ, the password was reset.',

@@ -36,15 +36,17 @@ defineConnection(User, 'users', { Connection: UserConnection });
 defineConnection(Group, 'groups', { Connection: GroupConnection });
 defineConnection(Session, 'sessions', { Connection: SessionConnection });
 
-export const forAdministrators = 'Only for administrators; for others null, with the error FORBIDDEN.';
-export const orSelf = 'Only for administrators and the user; for others null, with the error FORBIDDEN.';
+export const forAdministrators =
+  'Only for administrators. For other users, the field is null with the error FORBIDDEN.';
+export const forAdministratorsAndSelf =
+  'Only for administrators and the user. For other users, the field is null with the error FORBIDDEN.';
 
 /** The options of a field that only administrators and the user see. */
 function detail<T>(description: string, read: (user: UserNode) => T) {
   return {
     extensions: personalField,
     nullable: true as const,
-    description: description + orSelf,
+    description: description + forAdministratorsAndSelf,
     resolve: (user: UserNode, _: object, { access }: GraphContext) => read(requireDetails(user, access)),
   };
 }
@@ -80,7 +82,7 @@ User.implement({
       extensions: personalField,
       type: GroupConnection,
       nullable: true,
-      description: `The groups of the user, ordered by name. ${orSelf}`,
+      description: `The groups of the user, ordered by name. ${forAdministratorsAndSelf}`,
       args: pageArguments(t.arg),
       resolve: (user, page, { access, reader, budget }, info) => {
         const { id, batch } = requireDetails(user, access);
@@ -92,7 +94,7 @@ User.implement({
       extensions: personalField,
       type: SessionConnection,
       nullable: true,
-      description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${orSelf}`,
+      description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${forAdministratorsAndSelf}`,
       args: pageArguments(t.arg),
       resolve: (user, page, { access, reader, budget, clock, viewer }, info) => {
         requireNoView(viewer);
