@@ -104,7 +104,7 @@ export interface EmptyTrash {
 }
 
 export interface EmptyTrashOptions {
-  /** Only counts the folders. */
+  /** A dry run only counts the folders. */
   readonly isDryRun: boolean;
   /** Called before `count` folders are examined. A returned promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;

@@ -34,9 +34,9 @@ interface AccessEffects {
 
 export class AccessChanges {
   readonly #services: AccessChangesServices;
-  /** By `keyOf`. */
+  /** The effects by the keys of `keyOf()`. */
   readonly #effects = new Map<string, { readonly before: Access; readonly found: Promise<AccessEffects> }>();
-  /** By user. */
+  /** The latest rights by user id. */
   readonly #latest = new Map<string, Promise<LatestAccess>>();
   #last = 0;
   #timesReplaced = 0;

@@ -96,7 +96,7 @@ export async function finishImport(
   }
 }
 
-/** By id. The map contains only folders that are the nearest existing ancestor of a new folder. */
+/** Returns the folders that are the nearest existing ancestor of a new folder, by id. */
 function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<string, ExtendedFolder> {
   const extendedFolders = new Map<string, ExtendedFolder>();
   const nearest = new Map<string, ExtendedFolder>();

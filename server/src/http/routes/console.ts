@@ -8,7 +8,7 @@ const address = '/console';
 /** The console's own address below the API root. */
 export const consoleRoot = `${address}/`;
 const notBuiltMessage =
-  'The console has not been built. Build it with npm run build --workspace console, and start the server again.';
+  "The console has not been built. Run 'npm run build --workspace console', and restart the server.";
 
 const consolePolicy = pagePolicy({ scripts: "'self'", styles: "'self'" });
 /** The editor of the explorer creates style elements. No other page may do this. */

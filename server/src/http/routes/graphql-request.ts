@@ -28,7 +28,7 @@ export function toGraphRequest({
   }
   return {
     query: text,
-    // Some clients send an empty name instead of none.
+    // Some clients send an empty name instead of no name.
     operationName: operationName || null,
     variables: optionalObject(variables, 'variables'),
     extensions: extensionValues,
