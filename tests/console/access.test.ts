@@ -1,11 +1,11 @@
-/** Access in the console: granting, explaining and revoking it, and ending sessions as an administrator. */
+/** Access in the console: how administrators grant, explain and revoke it, and how they end sessions. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { ConsoleTestbed } from './console-testbed.ts';
 
-describe('access in the console on SQLite', () => {
+describe('the access screens of the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   before(async () => {
     testbed = await ConsoleTestbed.start();
@@ -18,7 +18,7 @@ describe('access in the console on SQLite', () => {
     await page.getByRole('option', { name, exact: true }).click();
   };
 
-  test('takes effect for the other user immediately and is explained', async () => {
+  test('apply a grant to another user immediately, and explain it', async () => {
     const id = await testbed.demo.idOf('/Places/Hill Campus');
     const other = await testbed.openSignedIn('margaret', `/folders/${id}`);
     await other.getByText('There is no such folder').waitFor();
@@ -45,7 +45,7 @@ describe('access in the console on SQLite', () => {
     await other.getByText('There is no such folder').waitFor();
   });
 
-  test('changes the available actions of an open page', async () => {
+  test('update the actions of an open page when the access of its user changes', async () => {
     const id = await testbed.demo.idOf('/Places/Harbour Campus');
     const page = await testbed.openSignedIn('ada', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
@@ -63,7 +63,7 @@ describe('access in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
   });
 
-  test('takes a complete user name on Enter and leaves an incomplete one for completion', async () => {
+  test('accept a complete user name on Enter, but not an incomplete one', async () => {
     const page = await testbed.openSignedIn(
       'admin',
       `/folders/${await testbed.demo.idOf('/Places')}?tab=access`,
@@ -85,7 +85,7 @@ describe('access in the console on SQLite', () => {
     await page.getByRole('list', { name: 'Path from the root' }).waitFor();
   });
 
-  test('shows the first of many grants by name and finds any grant', async () => {
+  test('list the first of many grants by name, and find any grant', async () => {
     const folderId = await testbed.demo.idOf('/Suppliers');
     for (let number = 60; number > 0; number--) {
       const fields = { name: `Team ${number}` };
@@ -106,7 +106,7 @@ describe('access in the console on SQLite', () => {
     assert.deepEqual(await table.getByRole('rowheader').allInnerTexts(), ['Team 60']);
   });
 
-  test('focuses Cancel in a confirmation, with the destructive button one Tab away', async () => {
+  test('focus Cancel in a confirmation, with the destructive button one Tab away', async () => {
     const id = await testbed.demo.idOf('/Suppliers');
     const page = await testbed.openSignedIn('admin', `/folders/${id}`);
     const opener = page
@@ -124,7 +124,7 @@ describe('access in the console on SQLite', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('is explained on the page of a user', async () => {
+  test('explain the access of a user on the page of the user', async () => {
     const folderId = await testbed.demo.idOf('/Places/Harbour Campus/Floor 2');
     const page = await testbed.openSignedIn(
       'admin',
@@ -143,7 +143,7 @@ describe('access in the console on SQLite', () => {
     await page.getByText('this folder gives no access. The user sees its name, because').waitFor();
   });
 
-  test('ends in a tab whose session is revoked', async () => {
+  test('end the session in an open tab after an administrator revokes it', async () => {
     const other = await testbed.openSignedIn('grace', '/folders');
     testbed.expectFaults(/status of 401/);
     const page = await testbed.openSignedIn('admin', '/sessions');
@@ -158,7 +158,7 @@ describe('access in the console on SQLite', () => {
     await other.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('is available to a user who was created in the console', async () => {
+  test('create a user who can log in', async () => {
     const page = await testbed.openSignedIn('admin', '/users');
     await page.getByRole('button', { name: 'New user' }).click();
     const dialog = page.getByRole('dialog', { name: 'New user' });
@@ -173,7 +173,7 @@ describe('access in the console on SQLite', () => {
     assert.equal(status, 200);
   });
 
-  test('is listed for all users with the deciding grants, page by page', async () => {
+  test('list all users with access and their deciding grants, page by page', async () => {
     const { tree, demo } = testbed;
     const id = await demo.idOf('/Places/Harbour Campus/Floor 2');
     const page = await testbed.openSignedIn('ada', `/folders/${id}?tab=access`);

@@ -21,7 +21,7 @@ interface Violation {
 /**
  * One of each kind: a refusal, an empty list, unsaved work, a form, a confirmation, a menu, search results, a message, a panel.
  */
-const examples = [
+const exampleViews = [
   'sign-in-refused',
   'folders-empty',
   'folders-shared',
@@ -34,18 +34,18 @@ const examples = [
   'message',
 ];
 const checkedViews = selectLength({
-  short: views.filter(({ name, hasScreenshots }) => hasScreenshots ?? examples.includes(name)),
+  short: views.filter(({ name, hasScreenshots }) => hasScreenshots ?? exampleViews.includes(name)),
   long: views,
 });
 
-const wide = { width: 1280, height: 800 };
+const wideSize = { width: 1280, height: 800 };
 /** A window of 1280 × 800 pixels at a zoom of 200 %, and a phone. */
 const smallSizes = { zoomed: { width: 640, height: 400 }, narrow: { width: 375, height: 700 } };
-/** Rules for the other theme, which differs only in colors. */
+/** The rules to check again in the dark theme, which differs only in colors. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
 /** Colors do not depend on the size of the window. */
-const colorsOff = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
-const everyRule = {
+const disabledColorRules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
+const allRules = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 };
@@ -56,9 +56,9 @@ type Rules = 'all' | 'colors' | 'layout';
 
 async function violationsOn(page: Page, rules: Rules): Promise<string[]> {
   const options = {
-    all: { runOnly: everyRule, rules: extraRules },
+    all: { runOnly: allRules, rules: extraRules },
     colors: { runOnly: colorRules },
-    layout: { runOnly: everyRule, rules: { ...extraRules, ...colorsOff } },
+    layout: { runOnly: allRules, rules: { ...extraRules, ...disabledColorRules } },
   }[rules];
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
@@ -69,13 +69,13 @@ async function violationsOn(page: Page, rules: Rules): Promise<string[]> {
 }
 
 /** Popovers move to their new position shortly after the window is resized. */
-async function widthOnceSettled(page: Page): Promise<number> {
+async function readStableWidth(page: Page): Promise<number> {
   const widthNow = 'document.documentElement.scrollWidth';
   await page.waitForFunction(`${widthNow} <= innerWidth`, null, { timeout: 5_000 }).catch(() => {});
   return page.evaluate<number>(widthNow);
 }
 
-describe('console accessibility on SQLite', () => {
+describe('the accessibility of the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   const tabs = new Map<Who | null, Page>();
   before(async () => {
@@ -94,7 +94,7 @@ describe('console accessibility on SQLite', () => {
   };
 
   for (const view of checkedViews) {
-    test(`${view.name} passes every rule in both themes, zoomed and on a phone`, async () => {
+    test(`the view ${view.name} passes every axe rule in both themes, zoomed and on a phone`, async () => {
       testbed.expectFaults(/status of 401 .*\/login\)$/);
       const page = await tabOf(view.who === undefined ? 'admin' : view.who);
       await page.emulateMedia({ colorScheme: 'light' });
@@ -108,13 +108,10 @@ describe('console accessibility on SQLite', () => {
       const small: Record<string, readonly string[]> = {};
       for (const [name, size] of Object.entries(smallSizes)) {
         await page.setViewportSize(size);
-        assert.ok(
-          (await widthOnceSettled(page)) <= size.width,
-          `the page is wider than ${size.width} pixels`,
-        );
+        assert.ok((await readStableWidth(page)) <= size.width, `the page is wider than ${size.width} pixels`);
         small[name] = await violationsOn(page, 'layout');
       }
-      await page.setViewportSize(wide);
+      await page.setViewportSize(wideSize);
       assert.deepEqual({ light, dark, ...small }, { light: [], dark: [], zoomed: [], narrow: [] });
     });
   }

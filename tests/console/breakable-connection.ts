@@ -5,13 +5,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export class BreakableConnection {
   readonly #sockets = new Set<Socket>();
-  readonly #server = createServer((near) => {
+  readonly #server = createServer((clientSocket) => {
     const { port, hostname } = new URL(this.#target);
-    const far = connect(Number(port), hostname);
-    near.pipe(far).pipe(near);
+    const serverSocket = connect(Number(port), hostname);
+    clientSocket.pipe(serverSocket).pipe(clientSocket);
     for (const [socket, other] of [
-      [near, far],
-      [far, near],
+      [clientSocket, serverSocket],
+      [serverSocket, clientSocket],
     ] as const) {
       this.#sockets.add(socket);
       socket
@@ -26,9 +26,9 @@ export class BreakableConnection {
   #port = 0;
 
   static async open(target: string): Promise<BreakableConnection> {
-    const cable = new BreakableConnection(target);
-    await cable.reconnect();
-    return cable;
+    const connection = new BreakableConnection(target);
+    await connection.reconnect();
+    return connection;
   }
 
   private constructor(target: string) {

@@ -11,7 +11,7 @@ import { launchChromium, newContext } from '../browser/chromium.ts';
 import { sqlite } from '../support/databases.ts';
 import { administrator, type TestbedOptions } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
-import { createDemo, type DemoEstate, type PersonName } from './demo-estate.ts';
+import { createDemo, type DemoData, type PersonName } from './demo-data.ts';
 import { consoleFolder } from './first-load.ts';
 
 export type Who = PersonName | 'admin';
@@ -21,7 +21,7 @@ export interface TabOptions {
   readonly width?: number;
   readonly height?: number;
   readonly isTouch?: boolean;
-  /** The page uses the time of the server's clock, and `pass` advances both. */
+  /** The page uses the time of the server's clock, and `advanceSeconds` advances both. */
   readonly hasServerTime?: boolean;
 }
 
@@ -30,14 +30,17 @@ const timeoutMs = 20_000;
 
 export class ConsoleTestbed {
   readonly tree: TreeTestbed;
-  readonly demo: DemoEstate;
+  readonly demo: DemoData;
   readonly #browser: Browser;
   readonly #contexts = new Set<BrowserContext>();
   #faults: string[] = [];
-  #expected: RegExp[] = [];
+  #expectedFaults: RegExp[] = [];
 
   static async start(options: TestbedOptions = {}): Promise<ConsoleTestbed> {
-    assert.ok(existsSync(join(consoleFolder, 'index.html')), 'Build the console: npm test does.');
+    assert.ok(
+      existsSync(join(consoleFolder, 'index.html')),
+      'Build the console first. `npm test` builds it.',
+    );
     const [browser, tree] = await Promise.all([
       launchChromium(),
       TreeTestbed.start(sqlite, { consoleFolder, ...options }),
@@ -45,7 +48,7 @@ export class ConsoleTestbed {
     return new ConsoleTestbed(browser, tree, await createDemo(tree));
   }
 
-  private constructor(browser: Browser, tree: TreeTestbed, demo: DemoEstate) {
+  private constructor(browser: Browser, tree: TreeTestbed, demo: DemoData) {
     this.#browser = browser;
     this.tree = tree;
     this.demo = demo;
@@ -99,11 +102,11 @@ export class ConsoleTestbed {
   }
 
   async signIn(page: Page, who: Who, password = this.passwordOf(who)): Promise<void> {
-    await this.fillIn(page, who, password);
+    await this.submitCredentials(page, who, password);
     await this.waitUntilLive(page);
   }
 
-  async fillIn(page: Page, who: Who, password: string): Promise<void> {
+  async submitCredentials(page: Page, who: Who, password: string): Promise<void> {
     await page.getByLabel('User name').fill(who);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -114,23 +117,23 @@ export class ConsoleTestbed {
   }
 
   /** Advances the clocks of the server and of these pages. */
-  async pass(seconds: number, ...pages: readonly Page[]): Promise<void> {
+  async advanceSeconds(seconds: number, ...pages: readonly Page[]): Promise<void> {
     // Between the two clock changes, the server rejects a token that is still valid by the clock of the page. The page then
     // repeats the request.
     this.expectFaults(/status of 401 .*\/graphql/);
-    // The page would compute the expiry of a new token with its old clock, so refreshes wait until both clocks have moved.
-    const moved = Promise.withResolvers<void>();
-    const hold = (route: Route) => moved.promise.then(() => route.continue());
-    await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
+    // The page would compute the expiry of a new token with its old clock, so the test delays refreshes until both clocks are advanced.
+    const clocksAdvanced = Promise.withResolvers<void>();
+    const holdRefresh = (route: Route) => clocksAdvanced.promise.then(() => route.continue());
+    await Promise.all(pages.map((page) => page.route('**/login/refresh', holdRefresh)));
     this.tree.server.clock.advanceSeconds(seconds);
     await Promise.all(pages.map((page) => page.clock.fastForward(seconds * 1000)));
-    moved.resolve();
-    await Promise.all(pages.map((page) => page.unroute('**/login/refresh', hold)));
+    clocksAdvanced.resolve();
+    await Promise.all(pages.map((page) => page.unroute('**/login/refresh', holdRefresh)));
   }
 
   /** Declares faults that this test causes on purpose. */
   expectFaults(...patterns: readonly RegExp[]): void {
-    this.#expected.push(...patterns);
+    this.#expectedFaults.push(...patterns);
   }
 
   /** Closes all browsers. Called after each test, or after the last test that shares its tabs. */
@@ -143,9 +146,11 @@ export class ConsoleTestbed {
 
   /** Asserts that no unexpected fault occurred since the last call. */
   assertNoFaults(): void {
-    const faults = this.#faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
+    const faults = this.#faults.filter(
+      (fault) => !this.#expectedFaults.some((pattern) => pattern.test(fault)),
+    );
     this.#faults = [];
-    this.#expected = [];
+    this.#expectedFaults = [];
     assert.deepEqual(faults, []);
   }
 

@@ -62,14 +62,14 @@ const actions: Readonly<Record<string, unknown>> = { ...folderActions, ...access
 /** Splits a text into words like a shell. */
 function wordsOf(text: string): string[] {
   const environment = { PATH: process.env['PATH'], ESPALIER_AUTH_TOKEN: 'token', HOME: '/nowhere' };
-  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${text}`], {
+  const output = execFileSync('sh', ['-c', `printf '%s\\0' ${text}`], {
     env: environment,
     encoding: 'utf8',
   });
-  return printed.split('\0').slice(0, -1);
+  return output.split('\0').slice(0, -1);
 }
 
-describe('copy as', () => {
+describe('“Copy as”', () => {
   test('supports every action', () => {
     const isAction = (value: unknown) => typeof value === 'object' && value !== null && 'document' in value;
     const actionNames = Object.keys(actions).filter((each) => isAction(actions[each]));
@@ -82,19 +82,19 @@ describe('copy as', () => {
     test(`writes ${action} with ${Object.keys(input).join(', ')} as CLI command ${command ?? 'query'}`, async () => {
       const [program, ...words] = wordsOf(formatCall('cli', call, apiUrl));
       assert.equal(program, 'espalier');
-      const { name: found, definition, rest } = (await findCommand(words))!;
-      assert.equal(found, command ?? 'query');
-      const parsed = parseCommand(found, definition, rest);
+      const { name: commandName, definition, rest } = (await findCommand(words))!;
+      assert.equal(commandName, command ?? 'query');
+      const parsed = parseCommand(commandName, definition, rest);
       if (command === null) {
         const { variables } = parsed.options as { variables?: string };
         assert.deepEqual(JSON.parse(variables!), { input });
       }
-      // No chosen value was lost.
-      const chosen = Object.values(input).filter((value) => value === name);
+      // The command contains every value of the input that is the chosen name.
+      const chosenNames = Object.values(input).filter((value) => value === name);
       const all = [...parsed.words, ...Object.values(parsed.options)].flat() as unknown[];
       if (command !== null)
         assert.ok(
-          chosen.every((value) => all.includes(value)),
+          chosenNames.every((value) => all.includes(value)),
           all.join(' | '),
         );
     });
@@ -127,7 +127,7 @@ describe('copy as', () => {
     }
   });
 
-  test('preserves the lines of a document with comments and strings, where they matter', () => {
+  test('preserves the line breaks and strings of a document with comments', () => {
     const document = '# All of it\n{\n  search(text: "a   b") { totalCount } # so many\n}\n';
     const call = { action: { label: 'Query', document }, variables: {} };
     assert.equal(wordsOf(formatCall('cli', call, apiUrl)).at(-1), document.trim());
@@ -158,7 +158,7 @@ describe('copy as', () => {
   });
 });
 
-describe('copy as CLI with names and texts that look like flags', () => {
+describe('a copied CLI command with text that looks like a flag', () => {
   let testbed: CliTestbed;
   before(async () => (testbed = await CliTestbed.start(sqlite)));
   after(() => testbed.stop());
@@ -173,13 +173,24 @@ describe('copy as CLI with names and texts that look like flags', () => {
     assert.equal(code, 0, errors);
     assert.doesNotMatch(output, /^Usage|^\d/);
   };
-  const idOf = async (kind: 'user' | 'group', called: string) => {
+  const idOf = async (kind: 'user' | 'group', expectedName: string) => {
     const all = await testbed.json<{ id: string; username?: string; name?: string }[]>(kind, 'ls');
-    return all.find((one) => (one.username ?? one.name) === called)!.id;
+    return all.find((one) => (one.username ?? one.name) === expectedName)!.id;
   };
 
-  const wicked = ['-h', '--help', '-v', '--version', '--', '-', '-r', '--no-title', '--name=x', '--title'];
-  for (const [at, text] of wicked.entries()) {
+  const flagLikeTexts = [
+    '-h',
+    '--help',
+    '-v',
+    '--version',
+    '--',
+    '-',
+    '-r',
+    '--no-title',
+    '--name=x',
+    '--title',
+  ];
+  for (const [at, text] of flagLikeTexts.entries()) {
     test(`works for folders: ${text}`, async () => {
       const { createFolder, updateFolder, deleteFolder, restoreFolder } = folderActions;
       await testbed.tree.import([{ path: `folders ${at}/one` }]);
@@ -197,17 +208,17 @@ describe('copy as CLI with names and texts that look like flags', () => {
       await paste(deleteFolder, { id: folder, recursive: true });
       const parentId = await testbed.tree.idOf(`/folders ${at}`);
       await paste(restoreFolder, { id: folder, parentId, name: `${text}2` });
-      const stored = await testbed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
+      const folderFields = await testbed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
       assert.deepEqual(
         {
-          path: stored['path'],
-          title: stored['title'],
-          icon: stored['icon'],
-          description: stored['description'],
+          path: folderFields['path'],
+          title: folderFields['title'],
+          icon: folderFields['icon'],
+          description: folderFields['description'],
         },
         { path: `/folders ${at}/${text}2`, title, icon, description },
       );
-      assert.deepEqual(stored['properties'], text.includes('=') ? {} : { [text]: text });
+      assert.deepEqual(folderFields['properties'], text.includes('=') ? {} : { [text]: text });
       await paste(createFolder, { parentId: folder, name: text, title });
       assert.ok(await testbed.tree.idOf(`/folders ${at}/${text}2/${text}`));
     });
@@ -217,13 +228,13 @@ describe('copy as CLI with names and texts that look like flags', () => {
       await paste(createGroup, { name: text });
       await paste(updateGroup, { id: await idOf('group', text), name: `${text}3` });
       assert.ok(await idOf('group', `${text}3`));
-      const added = await runCopied(createUser, {
+      const result = await runCopied(createUser, {
         username: text,
         password: secret,
         isAdministrator: true,
       });
       assert.deepEqual(
-        [added.code === 0, added.output],
+        [result.code === 0, result.output],
         [false, ''],
         'there is no terminal for a password prompt',
       );

@@ -10,8 +10,8 @@ interface Template {
   readonly file: string;
   readonly name: string | undefined;
   readonly text: string;
-  /** Names of the documents that are appended. */
-  readonly appended: readonly string[];
+  /** The names of the documents that are appended. */
+  readonly fragmentNames: readonly string[];
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -21,21 +21,21 @@ const template = /(?:const (\w+) =\s*)?\/\* GraphQL \*\/ `([^`]*)`((?:\s*\+\s*\w
 
 function templatesOf(file: string): Template[] {
   const source = readFileSync(join(root, file), 'utf8');
-  const templates = [...source.matchAll(template)].map(([, name, text, appended]) => ({
+  const templates = [...source.matchAll(template)].map(([, name, text, fragmentNames]) => ({
     file,
     name,
     text: text!,
-    appended: appended!.match(/\w+/g) ?? [],
+    fragmentNames: fragmentNames!.match(/\w+/g) ?? [],
   }));
   assert.equal(
     templates.length,
     source.split(marker).length - 1,
-    `${file}: not every document was understood`,
+    `${file}: the test cannot read every document`,
   );
   return templates;
 }
 
-describe('console documents', () => {
+describe('the GraphQL documents of the console', () => {
   const templates = globSync('console/src/**/*.{ts,tsx}', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap(templatesOf);
@@ -51,18 +51,18 @@ describe('console documents', () => {
     );
   });
 
-  test('are valid in the schema', () => {
+  test('are valid against the schema', () => {
     const rules = {
-      whole: specifiedRules,
+      operation: specifiedRules,
       fragment: specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule),
     };
     for (const each of templates) {
-      const parts = each.appended.map((name) => {
-        assert.ok(byName.has(name), `${each.file}: ${name} is no document`);
+      const parts = each.fragmentNames.map((name) => {
+        assert.ok(byName.has(name), `${each.file}: ${name} is not a document`);
         return byName.get(name);
       });
       const document = parse([each.text, ...parts].join('\n'));
-      const errors = validate(schema, document, isFragment(each) ? rules.fragment : rules.whole);
+      const errors = validate(schema, document, isFragment(each) ? rules.fragment : rules.operation);
       assert.deepEqual(
         errors.map(({ message }) => message),
         [],

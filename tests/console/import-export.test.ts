@@ -21,12 +21,12 @@ interface DroppedFile {
 
 const rooms = 'path,title\r\nFloor 1/Room 1,First\r\nFloor 1/Room 2,\r\n';
 
-describe('import and export in the console on SQLite', () => {
+describe('the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   let tree: TreePage;
   let page: Page;
-  let benchId: string;
-  let benches = 0;
+  let workFolderId: string;
+  let workFolderCount = 0;
   before(async () => {
     testbed = await ConsoleTestbed.start({ settings: { MAX_IMPORT_FOLDERS: '4000' } });
     page = await testbed.openSignedIn('admin', '/folders');
@@ -41,13 +41,13 @@ describe('import and export in the console on SQLite', () => {
     // A failed test may have left a dialog open.
     if ((await page.getByRole('dialog').count()) > 0)
       await page.reload().then(() => page.evaluate(axe.source));
-    benchId = await testbed.tree.create(`Bench ${++benches}`);
-    await testbed.tree.import(['Shed', 'Shed/Rakes'], benchId);
-    await openFolder(`/Bench ${benches}/Shed/Rakes`);
+    workFolderId = await testbed.tree.create(`Bench ${++workFolderCount}`);
+    await testbed.tree.import(['Shed', 'Shed/Rakes'], workFolderId);
+    await openFolder(`/Bench ${workFolderCount}/Shed/Rakes`);
   });
   afterEach(async () => {
     testbed.assertNoFaults();
-    await testbed.tree.delete(benchId);
+    await testbed.tree.delete(workFolderId);
   });
 
   /** Opens the folder without loading the page again. */
@@ -61,7 +61,7 @@ describe('import and export in the console on SQLite', () => {
   };
   const dialog = () => page.getByRole('dialog');
   const button = (name: string) => dialog().getByRole('button', { name, exact: true });
-  const pathsBelow = async () => (await testbed.tree.paths(benchId)).toSorted();
+  const pathsBelow = async () => (await testbed.tree.paths(workFolderId)).toSorted();
   const waitForPaths = async (...paths: readonly string[]) => {
     let read: string[] = [];
     await eventually(
@@ -116,7 +116,7 @@ describe('import and export in the console on SQLite', () => {
     await page.setViewportSize({ width: 375, height: 700 });
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     await page.setViewportSize({ width: 1280, height: 800 });
-    assert.ok(width <= 375, `it is ${width} pixels wide`);
+    assert.ok(width <= 375, `the page is ${width} pixels wide`);
   };
 
   test('imports a CSV file that is dropped on a folder of the tree, and undoes the import', async () => {
@@ -179,7 +179,7 @@ describe('import and export in the console on SQLite', () => {
     await page.keyboard.press('Enter');
     await button('Show the folder').and(page.locator(':focus')).waitFor();
     await close();
-    await eventually(() => tree.hasKeyboard(), 'the tree has the focus');
+    await eventually(() => tree.hasFocus(), 'the tree has the focus');
     await waitForPaths(...initialPaths, 'Shed/Rakes/Bins', 'Shed/Rakes/Bins/Glass');
   });
 
@@ -236,7 +236,7 @@ describe('import and export in the console on SQLite', () => {
   });
 
   const utf16 = [...Buffer.from('\ufeffpath\nGrün\n', 'utf16le')];
-  const badFiles: readonly (readonly [what: string, file: DroppedFile, message: string])[] = [
+  const badFiles: readonly (readonly [kind: string, file: DroppedFile, message: string])[] = [
     ['of another type', { name: 'x.xlsx', text: 'PK' }, 'is not a CSV, JSON or NDJSON file'],
     ['without folders', { name: 'x.json', text: '[]' }, '“x.json” contains no folders.'],
     ['that is empty', { name: 'x.csv', text: '' }, '“x.csv” contains no folders.'],
@@ -259,12 +259,12 @@ describe('import and export in the console on SQLite', () => {
     ],
   ];
   test('explains why a bad file cannot be imported', async () => {
-    for (const [what, file, message] of badFiles) {
+    for (const [kind, file, message] of badFiles) {
       await drop(tree.row('Shed'), file);
       await problem(message)
         .waitFor()
         .catch((cause: unknown) => {
-          throw new Error(`a file ${what}`, { cause });
+          throw new Error(`a file ${kind}`, { cause });
         });
       await close();
     }
@@ -301,23 +301,23 @@ describe('import and export in the console on SQLite', () => {
     await page.evaluate(axe.source);
   });
 
-  test('refuses a file on a folder without Write, without reading it', async () => {
+  test('refuses a file for a folder without Write access, without reading the file', async () => {
     const admin = page;
     page = await testbed.openSignedIn('grace', `/folders/${await testbed.demo.idOf('/Places/Hill Campus')}`);
-    const own = new TreePage(page);
-    await own.waitUntilVisible('Hill Campus');
+    const graceTree = new TreePage(page);
+    await graceTree.waitUntilVisible('Hill Campus');
     await page.evaluate(`File.prototype.arrayBuffer = () => { throw new Error('The file was read.'); }`);
-    await drop(own.row('Hill Campus'), { name: 'rooms.csv', text: rooms });
-    await own.message('you have Read. An import into “Hill Campus” needs Write.').waitFor();
+    await drop(graceTree.row('Hill Campus'), { name: 'rooms.csv', text: rooms });
+    await graceTree.message('you have Read. An import into “Hill Campus” needs Write.').waitFor();
     assert.equal(await dialog().count(), 0);
-    await own.row('Hill Campus').click({ button: 'right' });
+    await graceTree.row('Hill Campus').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Export…' }).waitFor();
     assert.equal(await page.getByRole('menuitem', { name: 'Import…' }).count(), 0);
     await page.context().close();
     page = admin;
   });
 
-  /** Holds or fails the import itself, but not its dry run. */
+  /** Delays or fails the import itself, but not its dry run. */
   const interceptImport = async (handle: (route: Route, attempt: number) => Promise<void>) => {
     const keys: (string | undefined)[] = [];
     const isImport = (body: string) => body.includes('{importFolders(') && !body.includes('"dryRun":true');
@@ -355,9 +355,9 @@ describe('import and export in the console on SQLite', () => {
 
   test('cancels the import on the server when the dialog is closed', async () => {
     let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const released = new Promise<void>((resolve) => (release = resolve));
     const { stop } = await interceptImport(async (route) => {
-      await held;
+      await released;
       await route.continue().catch(() => undefined);
     });
     await drop(tree.row('Rakes'), { name: 'rooms.csv', text: rooms });
@@ -385,7 +385,7 @@ describe('import and export in the console on SQLite', () => {
   test('exports a folder to files that an import reads unchanged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-export-'));
     const formula = { path: '=1+1', title: '@title', properties: { n: -1 } };
-    await testbed.tree.import([formula], await testbed.demo.idOf(`/Bench ${benches}/Shed`));
+    await testbed.tree.import([formula], await testbed.demo.idOf(`/Bench ${workFolderCount}/Shed`));
     for (const [index, format] of ['CSV', 'JSON', 'NDJSON'].entries()) {
       await tree.choose('Shed', 'Export…');
       if (index > 0) {
@@ -397,15 +397,15 @@ describe('import and export in the console on SQLite', () => {
       if (index === 0) await assertAccessible();
       const download = page.waitForEvent('download');
       await button('Export').click();
-      const saved = await download;
-      assert.equal(saved.suggestedFilename(), `Shed.${format.toLowerCase()}`);
-      const path = join(folder, saved.suggestedFilename());
-      await saved.saveAs(path);
+      const downloadedFile = await download;
+      assert.equal(downloadedFile.suggestedFilename(), `Shed.${format.toLowerCase()}`);
+      const path = join(folder, downloadedFile.suggestedFilename());
+      await downloadedFile.saveAs(path);
       const text = readFileSync(path, 'utf8');
       if (format === 'CSV') assert.match(text, /^'=1\+1,'@title,,,"\{""n"":-1\}"\r$/m);
-      const copy = await testbed.tree.create(`Copy ${format}`, benchId);
-      await openFolder(`/Bench ${benches}/Copy ${format}`);
-      await drop(page.locator('.folder-page'), { name: saved.suggestedFilename(), text });
+      const copy = await testbed.tree.create(`Copy ${format}`, workFolderId);
+      await openFolder(`/Bench ${workFolderCount}/Copy ${format}`);
+      await drop(page.locator('.folder-page'), { name: downloadedFile.suggestedFilename(), text });
       await button('Import').click();
       await button('Done').click();
       const read = async (id: string) =>
@@ -415,12 +415,15 @@ describe('import and export in the console on SQLite', () => {
             { id },
           )
         ).exportFolders;
-      assert.deepEqual(await read(copy), await read(await testbed.demo.idOf(`/Bench ${benches}/Shed`)));
+      assert.deepEqual(
+        await read(copy),
+        await read(await testbed.demo.idOf(`/Bench ${workFolderCount}/Shed`)),
+      );
     }
     rmSync(folder, { recursive: true });
   });
 
-  test('offers both actions on the page and in the palette', async () => {
+  test('offers import and export on the page and in the palette', async () => {
     await page
       .getByRole('region', { name: 'Folder', exact: true })
       .getByRole('button', { name: 'More actions' })

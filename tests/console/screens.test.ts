@@ -87,9 +87,11 @@ describe('the console on SQLite', () => {
     await testbed.tree.mutate('grantAccess', { folderId: id, userId: userIds.grace, level: 'READ' });
     await testbed.tree.mutate('updateFolder', { id, title: 'Blue Paint & Co' });
     const reader = await testbed.openSignedIn('grace', `/folders/${id}?tab=history`);
-    const seen = reader.getByRole('grid', { name: 'History, the latest first' }).getByRole('rowheader');
-    await seen.filter({ hasText: 'It was created' }).waitFor();
-    assert.deepEqual((await seen.allInnerTexts()).slice(-1), ['It was created']);
+    const visibleEntries = reader
+      .getByRole('grid', { name: 'History, the latest first' })
+      .getByRole('rowheader');
+    await visibleEntries.filter({ hasText: 'It was created' }).waitFor();
+    assert.deepEqual((await visibleEntries.allInnerTexts()).slice(-1), ['It was created']);
     await testbed.tree.mutate('revokeAccess', { folderId: id, userId: userIds.grace });
   });
 
@@ -161,7 +163,7 @@ describe('the console on SQLite', () => {
     assert.ok(lines.some((line) => line.includes(`,${id},/Archive/1990/Offers,/Projects/Roof 2027/Bids,`)));
   });
 
-  test('keeps favorites and recent folders of a user in every browser', async () => {
+  test('shows the favorites and recent folders of a user in every browser', async () => {
     const roof = await testbed.demo.idOf('/Projects/Roof 2027');
     const page = await testbed.openSignedIn('ada', `/folders/${roof}`);
     const star = page.getByRole('button', { name: 'Favorite', pressed: false });
@@ -289,7 +291,7 @@ describe('the console on SQLite', () => {
     await tree.mutate('deleteUser', { id: user.id });
   });
 
-  test('duplicates a folder with everything inside, and undoes it', async () => {
+  test('duplicates a folder with everything inside, and undoes the duplication', async () => {
     const { demo } = testbed;
     const page = await testbed.openSignedIn('ada', `/folders/${await demo.idOf('/Projects/Library move')}`);
     const tree = new TreePage(page);
@@ -357,7 +359,7 @@ describe('the console on SQLite', () => {
     assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup Never/);
   });
 
-  test('displays the tree as another user in one tab, in a frame and read only', async () => {
+  test('displays the tree as another user in one tab, read only', async () => {
     const { demo } = testbed;
     const page = await testbed.openSignedIn('admin', `/users/${demo.userIds.ada}`);
     await page.getByRole('button', { name: 'More actions for ada' }).click();
@@ -397,7 +399,7 @@ describe('the console on SQLite', () => {
     assert.equal(await frame.count(), 0);
   });
 
-  test('leaves a view that the server has ended, with a message', async () => {
+  test('leaves the view as another user with a message when the server ends it', async () => {
     const { demo, tree } = testbed;
     testbed.expectFaults(/status of 403/, /WebSocket/);
     const page = await testbed.openSignedIn('admin', `/users/${demo.userIds.margaret}`);

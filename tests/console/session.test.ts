@@ -7,7 +7,7 @@ import { BreakableConnection } from './breakable-connection.ts';
 import { ConsoleTestbed } from './console-testbed.ts';
 import { loadBudgets, totalOf, recordLoads } from './first-load.ts';
 
-describe('the console session on SQLite', () => {
+describe('the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   before(async () => {
     testbed = await ConsoleTestbed.start();
@@ -19,7 +19,7 @@ describe('the console session on SQLite', () => {
     const page = await testbed.newTab();
     await page.goto(testbed.address('/users'));
     testbed.expectFaults(/status of 401 .*\/login\)$/);
-    await testbed.fillIn(page, 'admin', 'quince in brown paper');
+    await testbed.submitCredentials(page, 'admin', 'quince in brown paper');
     await page.getByRole('alert').getByText('The user name or the password is wrong.').waitFor();
     assert.equal(await page.getByLabel('Password').inputValue(), '');
     await testbed.signIn(page, 'admin');
@@ -29,15 +29,15 @@ describe('the console session on SQLite', () => {
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content');
   });
 
-  test('loads less than 190 kB gzipped for the sign-in and 250 kB for the tree, and no part of the explorer', async (t) => {
+  test('loads less than 190 kB gzipped for the sign-in, and less than 250 kB for the tree', async (t) => {
     const page = await testbed.newTab();
-    const loaded = recordLoads(page);
+    const readLoads = recordLoads(page);
     await page.goto(testbed.address());
     await page.getByLabel('User name').waitFor();
-    const signInTotal = totalOf(loaded());
+    const signInTotal = totalOf(readLoads());
     await testbed.signIn(page, 'admin');
     await page.getByRole('treeitem').first().waitFor();
-    const sizes = loaded();
+    const sizes = readLoads();
     const total = totalOf(sizes);
     const format = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
     t.diagnostic(`${format(signInTotal)} for the sign-in, ${format(total)} in ${sizes.size} files`);
@@ -50,7 +50,7 @@ describe('the console session on SQLite', () => {
     );
   });
 
-  test("survives a reload, with tokens in the tab's storage only", async () => {
+  test('keeps the session after a reload, with tokens only in `sessionStorage`', async () => {
     const page = await testbed.openSignedIn('ada');
     await page.waitForURL('**/console/folders/shared');
     await page.reload();
@@ -62,7 +62,7 @@ describe('the console session on SQLite', () => {
     assert.match(storages[2], /authToken/);
   });
 
-  test('is shared by tabs and ends in every tab on sign-out', async () => {
+  test('shares the session between tabs, and ends it in every tab on sign-out', async () => {
     const first = await testbed.openSignedIn('ada');
     const second = await testbed.newTab({}, first.context());
     await second.goto(testbed.address());
@@ -77,42 +77,42 @@ describe('the console session on SQLite', () => {
     await first.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('shows that it is offline, and catches up once online', async () => {
-    const cable = await BreakableConnection.open(testbed.tree.server.url);
+  test('shows that it is offline, and loads missed changes once online', async () => {
+    const connection = await BreakableConnection.open(testbed.tree.server.url);
     const page = await testbed.newTab();
-    await page.goto(`${cable.url}/console/`);
+    await page.goto(`${connection.url}/console/`);
     await testbed.signIn(page, 'admin');
     testbed.expectFaults(/ERR_(INTERNET_DISCONNECTED|CONNECTION)|WebSocket/);
-    cable.disconnect();
+    connection.disconnect();
     await page.context().setOffline(true);
     await page.getByText('Offline', { exact: true }).waitFor();
     await testbed.tree.create('Made meanwhile');
-    await cable.reconnect();
+    await connection.reconnect();
     await page.context().setOffline(false);
     await testbed.waitUntilLive(page);
     await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
     await page.context().close();
-    cable.disconnect();
+    connection.disconnect();
   });
 
   test('reconnects after a connection loss that the browser does not report, and loads the missing data', async () => {
-    const cable = await BreakableConnection.open(testbed.tree.server.url);
+    const connection = await BreakableConnection.open(testbed.tree.server.url);
     const page = await testbed.newTab();
-    await page.goto(`${cable.url}/console/`);
+    await page.goto(`${connection.url}/console/`);
     await testbed.signIn(page, 'admin');
     const supplierRow = page.getByRole('treeitem', { name: 'Suppliers' });
     await supplierRow.waitFor();
     await page.getByRole('heading', { level: 1, name: 'Root' }).waitFor();
     testbed.expectFaults(/ERR_CONNECTION|WebSocket/);
-    cable.disconnect();
+    connection.disconnect();
     await page.getByText('Offline', { exact: true }).waitFor();
     await supplierRow.click();
     await page.getByText('This could not be loaded').waitFor();
-    await cable.reconnect();
+    await connection.reconnect();
     await testbed.waitUntilLive(page);
     await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
     await page.context().close();
-    cable.disconnect();
+    connection.disconnect();
   });
 
   test("hides the administrators' screens from other users and explains why", async () => {
@@ -142,13 +142,13 @@ describe('the console session on SQLite', () => {
         : route.continue(),
     );
     await eventually(async () => {
-      await testbed.pass(10, page);
+      await testbed.advanceSeconds(10, page);
       return (await verdict.innerText()) === 'The current health is unknown';
     }, 'the verdict changes');
     await page.getByRole('alert').getByText(`${message} The displayed data is from`).waitFor();
     assert.equal(await page.getByText('Works', { exact: true }).count(), 0);
     await page.unroute('**/graphql');
-    await testbed.pass(10, page);
+    await testbed.advanceSeconds(10, page);
     await verdict.getByText('Everything works').waitFor();
   });
 
@@ -159,7 +159,7 @@ describe('the console session on SQLite', () => {
     await page.waitForURL('**/console/folders');
   });
 
-  test('shows events in the past and expiry times as dates, even if the clock of the server is ahead', async () => {
+  test('shows past events and expiry times correctly if the clock of the server is ahead', async () => {
     const id = await testbed.tree.create('Ahead of the page');
     const page = await testbed.openSignedIn('admin', `/folders/${id}`, { hasServerTime: true });
     const changed = page.getByRole('region', { name: 'Facts' }).locator('time').nth(1);

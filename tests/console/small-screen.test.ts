@@ -17,7 +17,7 @@ describe('a small screen of the console on SQLite', () => {
   afterEach(() => testbed.closeBrowsers());
   after(() => testbed.stop());
 
-  test('has a menu for the screens that do not fit into the navigation', async () => {
+  test('has a “More” menu for the screens that do not fit', async () => {
     const page = await testbed.openSignedIn('admin', '/folders', phone);
     const navigation = page.getByRole('navigation', { name: 'Screens' });
     assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), [
@@ -37,7 +37,7 @@ describe('a small screen of the console on SQLite', () => {
     await page.getByRole('menuitemradio', { name: 'Journal', checked: true }).waitFor();
   });
 
-  test('has no such menu if all screens of the user fit', async () => {
+  test('has no “More” menu if all screens of the user fit', async () => {
     const page = await testbed.openSignedIn('grace', '/trash', phone);
     const navigation = page.getByRole('navigation', { name: 'Screens' });
     assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), [
@@ -70,7 +70,7 @@ describe('a small screen of the console on SQLite', () => {
     for (const top of [0, 10_000]) {
       await dialog.locator('.dialog-form').evaluate(`(form) => form.scrollTo(0, ${top})`);
       const { y, height } = (await button.boundingBox())!;
-      assert.ok(y + height <= zoomed.height, `at ${top} it is at ${y}`);
+      assert.ok(y + height <= zoomed.height, `at scroll position ${top}, the button is at ${y}`);
     }
   });
 
@@ -80,10 +80,10 @@ describe('a small screen of the console on SQLite', () => {
     await button.click();
     const menu = (await page.getByRole('menu').boundingBox())!;
     const opener = (await button.boundingBox())!;
-    assert.ok(menu.x + menu.width <= opener.x + opener.width, `it ends at ${menu.x + menu.width}`);
+    assert.ok(menu.x + menu.width <= opener.x + opener.width, `the menu ends at ${menu.x + menu.width}`);
   });
 
-  test('shows until when a deleted folder is kept', async () => {
+  test('shows how long a deleted folder is kept', async () => {
     const page = await testbed.openSignedIn('admin', '/trash', phone);
     const row = page.getByRole('row').filter({ hasText: 'Boathouse' });
     await row.getByText(/^Kept until \d+ \w+ \d{4}$/).waitFor();

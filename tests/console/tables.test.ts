@@ -30,9 +30,9 @@ describe('a table of the console on SQLite', () => {
     for (const name of names) await testbed.tree.create(name, parentId);
     return parentId;
   };
-  const gone = (locator: Locator) => locator.waitFor({ state: 'detached' });
+  const waitUntilGone = (locator: Locator) => locator.waitFor({ state: 'detached' });
 
-  test('selects rows with the keyboard, and all rows of the page in the header', async () => {
+  test('selects rows with the keyboard, and all rows of the page with the header', async () => {
     await createFolders('Keys', ['a', 'b', 'c', 'd']);
     const page = await openFolders('/Keys');
     await rowOf(page, 'b').waitFor();
@@ -41,11 +41,11 @@ describe('a table of the console on SQLite', () => {
     await page.keyboard.press('Shift+ArrowDown');
     await page.getByText('2 selected').waitFor();
     await page.keyboard.press('Escape');
-    await gone(bar(page));
+    await waitUntilGone(bar(page));
     await page.getByRole('columnheader').locator('.checkbox').click();
     await page.getByText('4 selected').waitFor();
     await bar(page).getByRole('button', { name: 'Clear selection' }).click();
-    await gone(bar(page));
+    await waitUntilGone(bar(page));
   });
 
   test('opens the folder of a link, and does not select its row', async () => {
@@ -69,11 +69,11 @@ describe('a table of the console on SQLite', () => {
     await page.getByRole('rowheader', { name: 'Letter 3000', exact: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Filter by name' }).fill('letter 77');
     await page.getByRole('rowheader', { name: 'Letter 770', exact: true }).waitFor();
-    await gone(page.getByRole('rowheader', { name: 'Letter 3000', exact: true }));
+    await waitUntilGone(page.getByRole('rowheader', { name: 'Letter 3000', exact: true }));
     assert.equal((await namesIn(page)).length, 11);
   });
 
-  test('moves several folders, reports those that cannot be moved, and undoes the others with one undo', async () => {
+  test('moves several folders, reports failures, and undoes all moves together', async () => {
     const from = await createFolders('From', ['one', 'two', 'three']);
     const to = await createFolders('To', []);
     const page = await openFolders('/From');
@@ -85,8 +85,8 @@ describe('a table of the console on SQLite', () => {
     await testbed.tree.create('two', to);
     await confirm(page, 'Move');
     await page.getByRole('dialog').getByText('2 of 3 done.').waitFor();
-    const failed = page.getByRole('list', { name: 'Failed' });
-    assert.match(await failed.innerText(), /^two: /);
+    const failures = page.getByRole('list', { name: 'Failed' });
+    assert.match(await failures.innerText(), /^two: /);
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Moved 2 folders into “To”').waitFor();
     assert.deepEqual(await namesIn(page), ['two']);
@@ -103,8 +103,8 @@ describe('a table of the console on SQLite', () => {
     await select(page, 'same', 'other');
     await bar(page).getByRole('button', { name: 'Move to…' }).click();
     await page.getByRole('dialog').getByRole('treeitem', { name: 'Target', exact: true }).click();
-    const refused = page.getByRole('list', { name: 'Cannot be moved' });
-    assert.match(await refused.innerText(), /^same: /);
+    const refusals = page.getByRole('list', { name: 'Cannot be moved' });
+    assert.match(await refusals.innerText(), /^same: /);
     await page.getByRole('dialog').getByText('Moves one folder.').waitFor();
   });
 
@@ -120,7 +120,7 @@ describe('a table of the console on SQLite', () => {
     await page.getByText('The folders are empty. 2 folders will be deleted.').waitFor();
     await confirm(page, /^Delete/);
     await page.getByText('Deleted 2 folders').waitFor();
-    for (const name of ['x', 'y']) await gone(rowOf(page, name));
+    for (const name of ['x', 'y']) await waitUntilGone(rowOf(page, name));
     assert.deepEqual(await namesIn(page), ['z']);
 
     await page.goto(testbed.address('/trash'));
@@ -128,7 +128,7 @@ describe('a table of the console on SQLite', () => {
     await bar(page).getByRole('button', { name: 'Restore…' }).click();
     await confirm(page, 'Restore');
     await page.getByText('Restored 2 folders').waitFor();
-    await gone(rowOf(page, 'x'));
+    await waitUntilGone(rowOf(page, 'x'));
     assert.ok(await testbed.demo.idOf('/Bin/x'));
   });
 
@@ -143,24 +143,24 @@ describe('a table of the console on SQLite', () => {
     await page.getByRole('menuitem', { name: 'Delete permanently…' }).click();
     await confirm(page, 'Delete permanently');
     await page.getByText('Permanently deleted “p1”').waitFor();
-    await gone(rowOf(page, 'p1'));
+    await waitUntilGone(rowOf(page, 'p1'));
     await page.getByRole('button', { name: 'Empty the trash…' }).click();
-    const counted = page
+    const warning = page
       .getByRole('dialog')
       .getByText(/^Permanently deletes \d+ folders, with \d+ folders inside:/);
-    const [count] = /\d+ folders/.exec(await counted.innerText())!;
+    const [count] = /\d+ folders/.exec(await warning.innerText())!;
     await confirm(page, 'Empty the trash');
     await page.getByText(`Permanently deleted ${count}`, { exact: true }).waitFor();
     await page.getByText('The trash is empty').waitFor();
   });
 
-  test('revokes several sessions, but never the current one with them', async () => {
+  test('revokes several sessions, but cannot select the current session', async () => {
     const { password } = testbed.demo;
     for (let count = 0; count < 3; count++) await testbed.tree.server.logIn({ username: 'linus', password });
     const page = await testbed.openSignedIn('admin', '/sessions');
     await page.getByRole('combobox', { name: 'Sessions of' }).fill('linus');
     await page.getByRole('option', { name: 'linus', exact: true }).click();
-    await gone(page.getByText('Current', { exact: true }));
+    await waitUntilGone(page.getByText('Current', { exact: true }));
     await page.getByRole('columnheader').locator('.checkbox').click();
     await page.getByText('3 selected').waitFor();
     await bar(page).getByRole('button', { name: 'Revoke…' }).click();

@@ -15,8 +15,8 @@ export class TreePage {
 
   /** Finds a row by name. The accessible name also contains the title and recent changes of others. */
   row(name: string): Locator {
-    const named = this.page.locator('.tree-name').getByText(name, { exact: true });
-    return this.tree.getByRole('treeitem').filter({ has: named });
+    const nameElement = this.page.locator('.tree-name').getByText(name, { exact: true });
+    return this.tree.getByRole('treeitem').filter({ has: nameElement });
   }
 
   async waitUntilVisible(...names: readonly string[]): Promise<void> {
@@ -58,7 +58,7 @@ export class TreePage {
     await mouse.up();
   }
 
-  hasKeyboard(): Promise<boolean> {
+  hasFocus(): Promise<boolean> {
     return this.page.evaluate<boolean>("document.activeElement?.getAttribute('role') === 'tree'");
   }
 

@@ -6,11 +6,11 @@ import { eventually } from '../support/eventually.ts';
 import { ConsoleTestbed } from './console-testbed.ts';
 import { TreePage } from './tree-page.ts';
 
-describe('tree work in the console on SQLite', () => {
+describe('the console tree on SQLite', () => {
   let testbed: ConsoleTestbed;
   let tree: TreePage;
-  let benchId: string;
-  let benches = 0;
+  let workFolderId: string;
+  let workFolderCount = 0;
   before(async () => {
     testbed = await ConsoleTestbed.start();
     tree = new TreePage(await testbed.openSignedIn('admin', '/folders'));
@@ -21,21 +21,23 @@ describe('tree work in the console on SQLite', () => {
   });
   /** Creates a folder for each test to work in. Its row names are unique on the screen. */
   beforeEach(async () => {
-    benchId = await testbed.tree.create(`Bench ${++benches}`);
-    await testbed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
-    await tree.page.goto(testbed.address(`/folders/${await testbed.demo.idOf(`/Bench ${benches}/Pots`)}`));
+    workFolderId = await testbed.tree.create(`Bench ${++workFolderCount}`);
+    await testbed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], workFolderId);
+    await tree.page.goto(
+      testbed.address(`/folders/${await testbed.demo.idOf(`/Bench ${workFolderCount}/Pots`)}`),
+    );
     await tree.waitUntilVisible('Shed', 'Pots', 'Seeds');
   });
   afterEach(async () => {
     testbed.assertNoFaults();
-    await testbed.tree.delete(benchId);
+    await testbed.tree.delete(workFolderId);
   });
 
   const waitForPaths = async (...paths: readonly string[]) => {
     let read: string[] = [];
     await eventually(
       async () => {
-        read = (await testbed.tree.paths(benchId)).toSorted();
+        read = (await testbed.tree.paths(workFolderId)).toSorted();
         return JSON.stringify(read) === JSON.stringify(paths.toSorted());
       },
       `the folders are ${paths.join(', ')}`,
@@ -43,7 +45,7 @@ describe('tree work in the console on SQLite', () => {
   };
   const initialPaths = ['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'];
 
-  test('creates a folder inside the focused one and undoes it', async () => {
+  test('creates a folder inside the focused folder, and undoes the creation', async () => {
     await tree.row('Shed').click();
     await tree.press('Insert');
     const dialog = tree.page.getByRole('dialog', { name: 'New folder in “Shed”' });
@@ -79,12 +81,12 @@ describe('tree work in the console on SQLite', () => {
   test('keeps a name that the user is typing when the rename of another folder is rejected', async () => {
     const { page } = tree;
     const field = page.getByLabel('New name');
-    const requested = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
+    const requestStarted = Promise.withResolvers<void>();
+    const requestReleased = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('updateFolder')) {
-        requested.resolve();
-        await held.promise;
+        requestStarted.resolve();
+        await requestReleased.promise;
       }
       await route.continue();
     });
@@ -92,14 +94,14 @@ describe('tree work in the console on SQLite', () => {
     await tree.press('F2');
     await field.fill('Shed');
     await field.press('Enter');
-    await requested.promise;
+    await requestStarted.promise;
     await tree.row('Seeds').click();
     await tree.press('F2');
     await field.fill('See');
     // An input method is composing, so the name is not complete.
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     await field.pressSequentially('dlings');
-    held.resolve();
+    requestReleased.resolve();
     await tree.message('Cannot rename “Pots” to “Shed”').waitFor();
     assert.equal(await field.inputValue(), 'Seedlings');
     await field.press('Enter');
@@ -132,7 +134,7 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths(...initialPaths);
   });
 
-  test('moves a folder with keys: with “Move to…” and by cutting and pasting', async () => {
+  test('moves a folder with the keyboard, by “Move to…” or by cut and paste', async () => {
     const { page } = tree;
     await tree.row('Pots').click();
     await tree.press('Shift+F10');
@@ -141,7 +143,7 @@ describe('tree work in the console on SQLite', () => {
     await dialog.getByRole('combobox', { name: 'Find a folder' }).fill('Spades');
     await dialog.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
-    await dialog.getByText(`Selected: /Bench ${benches}/Shed/Spades`).waitFor();
+    await dialog.getByText(`Selected: /Bench ${workFolderCount}/Shed/Spades`).waitFor();
     // The button is disabled until the preview of the move is loaded.
     await dialog.getByText('Moves one folder.').waitFor();
     await dialog.getByRole('button', { name: 'Move', exact: true }).press('Enter');
@@ -158,12 +160,12 @@ describe('tree work in the console on SQLite', () => {
 
   test('moves and renames a folder in one change, and marks a name that is already in use', async () => {
     const { page } = tree;
-    await testbed.tree.import(['Pots'], await testbed.demo.idOf(`/Bench ${benches}/Shed`));
+    await testbed.tree.import(['Pots'], await testbed.demo.idOf(`/Bench ${workFolderCount}/Shed`));
     await tree.choose('Pots', 'Move to…');
     const dialog = page.getByRole('dialog', { name: 'Move “Pots”' });
     const name = dialog.getByLabel('Name', { exact: true });
     const move = dialog.getByRole('button', { name: 'Move', exact: true });
-    await dialog.getByRole('combobox', { name: 'Find a folder' }).fill(`bench ${benches} shed`);
+    await dialog.getByRole('combobox', { name: 'Find a folder' }).fill(`bench ${workFolderCount} shed`);
     await dialog.getByRole('option').first().click();
     await dialog.getByRole('alert').getByText('The name “Pots” is already in use in that folder.').waitFor();
     assert.equal(await name.getAttribute('aria-invalid'), 'true');
@@ -199,7 +201,7 @@ describe('tree work in the console on SQLite', () => {
       ...['Open', 'New folder…', 'Rename…', 'Duplicate', 'Move to…', 'Delete…', 'Import…', 'Export…'],
       ...['Who has access', 'Add to favorites', 'Copy link', 'Copy path', 'Copy id'],
     ]);
-    await page.goto(testbed.address(`/folders/${benchId}?tab=folders`));
+    await page.goto(testbed.address(`/folders/${workFolderId}?tab=folders`));
     const openMenu = () =>
       page
         .getByRole('grid', { name: 'Folders' })
@@ -284,10 +286,10 @@ describe('tree work in the console on SQLite', () => {
     await bar.getByText('500 selected, the maximum').waitFor();
     await bar.getByRole('button', { name: 'Clear selection' }).click();
     await bar.waitFor({ state: 'detached' });
-    assert.equal(await tree.hasKeyboard(), true);
+    assert.equal(await tree.hasFocus(), true);
   });
 
-  test('shows selected folders and the current one in different colors, with actions on the selection', async () => {
+  test('shows selected folders in another color than the current folder', async () => {
     const { page } = tree;
     const colorOf = async (name: string) => {
       const id = await tree.row(name).getAttribute('id');
@@ -316,7 +318,7 @@ describe('tree work in the console on SQLite', () => {
 
   test('asks before a drag or a paste that changes the access of users', async () => {
     const { page } = tree;
-    const shedId = await testbed.demo.idOf(`/Bench ${benches}/Shed`);
+    const shedId = await testbed.demo.idOf(`/Bench ${workFolderCount}/Shed`);
     const userId = testbed.demo.userIds.margaret;
     await testbed.tree.mutate('grantAccess', { folderId: shedId, userId, level: 'READ' });
     await tree.drag('Seeds', 'Shed');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { ConsoleTestbed, type Who } from './console-testbed.ts';
-import { letterCount } from './demo-estate.ts';
+import { letterCount } from './demo-data.ts';
 import { TreePage } from './tree-page.ts';
 
 describe('the console tree on SQLite', () => {
@@ -19,7 +19,7 @@ describe('the console tree on SQLite', () => {
     return new TreePage(await testbed.openSignedIn(who, index));
   };
 
-  test('is navigated with the mouse, and the URL follows', async () => {
+  test('updates the URL when the user navigates with the mouse', async () => {
     const tree = await open(null);
     await tree.waitUntilVisible('Archive', 'Correspondence', 'Places', 'Projects', 'Suppliers');
     await tree.toggle('Projects');
@@ -35,13 +35,13 @@ describe('the console tree on SQLite', () => {
     await tree.waitUntilGone('Zero waste');
   });
 
-  test('opens the folder of a URL, even deep in the tree, far down a long level and after a reload', async () => {
+  test('opens the folder of a URL, even far down a long level and after a reload', async () => {
     const number = 2_900;
     const name = `Letter ${number}`;
     const tree = await open(`/Correspondence/${name}`);
     const { page } = tree;
-    for (const isAgain of [false, true]) {
-      if (isAgain) {
+    for (const isReloaded of [false, true]) {
+      if (isReloaded) {
         await page.evaluate(`document.querySelector('[role=tree]').scrollTo(0, 0)`);
         await tree.waitUntilVisible('Archive');
         await page.reload();
@@ -60,7 +60,7 @@ describe('the console tree on SQLite', () => {
     }
   });
 
-  test('opens the tree of a small screen at the current folder', async () => {
+  test('scrolls to the current folder on a small screen', async () => {
     const id = await testbed.demo.idOf('/Correspondence/Letter 2900');
     const page = await testbed.openSignedIn('admin', `/folders/${id}`, { width: 375, height: 667 });
     const tree = new TreePage(page);
@@ -81,7 +81,7 @@ describe('the console tree on SQLite', () => {
     // Reaches the tree from the top of the page with Tab only.
     for (let tabs = 0; tabs < 40; tabs++) {
       await page.keyboard.press('Tab');
-      if (await tree.hasKeyboard()) break;
+      if (await tree.hasFocus()) break;
     }
     await tree.press('Home', 'ArrowDown');
     assert.deepEqual(await tree.waitForFocus('Archive'), {
@@ -114,9 +114,9 @@ describe('the console tree on SQLite', () => {
     await tree.waitUntilVisible('Archive');
     await page.keyboard.press('/');
     await page.keyboard.type('inspec');
-    const found = page.getByRole('listbox', { name: 'Folders found' });
-    await found.getByRole('option', { name: 'Inspections' }).first().waitFor();
-    assert.match(await found.getByRole('option').first().innerText(), /Inspections[^]*Places/);
+    const results = page.getByRole('listbox', { name: 'Folders found' });
+    await results.getByRole('option', { name: 'Inspections' }).first().waitFor();
+    assert.match(await results.getByRole('option').first().innerText(), /Inspections[^]*Places/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Inspections' }).waitFor();
     assert.equal((await tree.waitForFocus('Inspections'))['level'], '6');
@@ -143,16 +143,16 @@ describe('the console tree on SQLite', () => {
     await tree.waitUntilVisible('Zero waste');
 
     // The mark disappears after some seconds.
-    const marked = tree.row('Winter garden').getByText('by ada, just now').waitFor();
+    const markAppeared = tree.row('Winter garden').getByText('by ada, just now').waitFor();
     const page = other.page.getByRole('region', { name: 'Folder', exact: true });
     await page.getByRole('button', { name: 'New folder' }).click();
     const dialog = other.page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Winter garden');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await marked;
+    await markAppeared;
 
-    const madeId = await testbed.demo.idOf('/Projects/Winter garden');
-    await testbed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
+    const createdId = await testbed.demo.idOf('/Projects/Winter garden');
+    await testbed.tree.mutate('updateFolder', { id: createdId, name: 'Orangery' });
     await other.waitUntilVisible('Orangery');
     await tree.waitUntilVisible('Orangery');
     await tree.waitUntilGone('Winter garden');
@@ -161,7 +161,7 @@ describe('the console tree on SQLite', () => {
     assert.equal(rowTexts.length, names.length);
   });
 
-  test('shows users their shared folders with the ancestors', async () => {
+  test('shows shared folders with their ancestors', async () => {
     const tree = await open(null, 'ada');
     await tree.waitUntilVisible('Places', 'Projects');
     assert.equal(await tree.row('Archive').count(), 0);
@@ -177,12 +177,12 @@ describe('the console tree on SQLite', () => {
     await tree.page.getByText('You do not have access to any folder').waitFor();
   });
 
-  test('marks invisible characters that can make names look alike, and leaves scripts and emoji alone', async () => {
-    const deceptive = {
+  test('marks invisible characters in deceptive names, but not in scripts and emoji', async () => {
+    const deceptiveNames = {
       'pay\u200Bpal': 'zero width space (U+200B)',
       'gpj\u202Eexe': 'right-to-left override (U+202E)',
     };
-    const honest = [
+    const honestNames = [
       'می\u200Cخواهم',
       'क्\u200Dष',
       '👩🏽\u200D🚀',
@@ -191,12 +191,12 @@ describe('the console tree on SQLite', () => {
       'עברית',
     ];
     const parentId = await testbed.tree.create('Names');
-    await testbed.tree.import([...Object.keys(deceptive), ...honest], parentId);
+    await testbed.tree.import([...Object.keys(deceptiveNames), ...honestNames], parentId);
     const tree = await open('/Names');
     const { page } = tree;
     await tree.toggle('Names');
-    await tree.waitUntilVisible(...honest);
-    const titles = Object.values(deceptive).toSorted();
+    await tree.waitUntilVisible(...honestNames);
+    const titles = Object.values(deceptiveNames).toSorted();
     const titlesIn = async (where: string) => {
       const markers = `${where} .hidden-character`;
       await page.locator(markers).first().waitFor();
@@ -238,7 +238,7 @@ describe('the console tree on SQLite', () => {
     assert.match(await page.getByRole('option', { name: /Rotterdam/ }).innerText(), inOrder);
   });
 
-  test('opens the menu of a folder by a long press, with rows and fields large enough for touch', async () => {
+  test('opens the menu of a folder on a long press, with rows large enough for touch', async () => {
     const id = await testbed.demo.idOf('/Archive/2000');
     const tree = new TreePage(await testbed.openSignedIn('admin', '/folders', { isTouch: true, width: 375 }));
     const { page } = tree;

@@ -8,20 +8,20 @@ import { ConsoleTestbed } from './console-testbed.ts';
 
 const lifetimeSeconds = 600;
 
-describe('unsaved work in the console on SQLite', () => {
+describe('a form of the console on SQLite', () => {
   let testbed: ConsoleTestbed;
   before(async () => {
     testbed = await ConsoleTestbed.start();
   });
   afterEach(async () => {
     await testbed.closeBrowsers();
-    await renewAdministrator();
+    await logInAdministrator();
   });
   after(() => testbed.stop());
 
   const folderPath = '/Places/Harbour Campus';
   const pageOf = async (path: string) => `/folders/${await testbed.demo.idOf(path)}`;
-  const savedText = async (path: string) => {
+  const readSavedText = async (path: string) => {
     const id = await testbed.demo.idOf(path);
     return (await testbed.tree.find<{ description: string }>(id, 'description'))!.description;
   };
@@ -30,29 +30,29 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Changed “Harbour Campus”').waitFor();
   };
-  /** Logs in the administrator of the testbed again, because the administrator's token has expired as well. */
-  const renewAdministrator = async () => {
+  /** Logs in the administrator of the testbed again, because the token of the testbed can also have expired. */
+  const logInAdministrator = async () => {
     testbed.tree.authToken = (await testbed.tree.server.logIn()).authToken;
   };
 
-  test('survives an auth token that expires while typing, with one unnoticed refresh', async () => {
+  test('keeps unsaved text if the auth token expires while the user types', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { hasServerTime: true });
     const refreshes: number[] = [];
     page.on('response', (answer) => {
       if (answer.url().endsWith('/login/refresh')) refreshes.push(answer.status());
     });
     await field(page).fill('Two halves');
-    await testbed.pass(lifetimeSeconds + 1, page);
+    await testbed.advanceSeconds(lifetimeSeconds + 1, page);
     await field(page).press('End');
     await page.keyboard.type(' of one sentence.');
     await save(page);
     assert.deepEqual(refreshes, [200]);
-    await renewAdministrator();
-    assert.equal(await savedText(folderPath), 'Two halves of one sentence.');
+    await logInAdministrator();
+    assert.equal(await readSavedText(folderPath), 'Two halves of one sentence.');
     assert.equal(await page.getByLabel('Password').count(), 0);
   });
 
-  test('survives an ended session if the same user signs in again', async () => {
+  test('keeps unsaved text if the session ends and the same user signs in again', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     testbed.expectFaults(/status of 401/);
     await field(page).fill('Typed before the end.');
@@ -71,10 +71,10 @@ describe('unsaved work in the console on SQLite', () => {
     await testbed.waitUntilLive(page);
     assert.equal(await field(page).inputValue(), 'Typed before the end.');
     await save(page);
-    assert.equal(await savedText(folderPath), 'Typed before the end.');
+    assert.equal(await readSavedText(folderPath), 'Typed before the end.');
   });
 
-  test('is not visible to another user who signs in instead', async () => {
+  test('hides unsaved text from another user who signs in instead', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     testbed.expectFaults(/status of 401/);
     await field(page).fill('Nobody else’s business.');
@@ -89,7 +89,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.notEqual(await field(page).inputValue(), 'Nobody else’s business.');
   });
 
-  test('is confirmed before signing out loses it', async () => {
+  test('asks for confirmation before a sign-out discards unsaved text', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     const signOut = async () => {
       await page.getByRole('button', { name: 'Account of ada' }).click();
@@ -107,7 +107,7 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('survives signing out in another tab', async () => {
+  test('keeps unsaved text after a sign-out in another tab', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Typed before the sign-out.');
     const other = await page.context().newPage();
@@ -135,14 +135,14 @@ describe('unsaved work in the console on SQLite', () => {
     assert.deepEqual(values, ['Description', 'The administrator’s words.', 'Ada’s words.']);
     assert.equal(await field(page).inputValue(), 'Ada’s words.');
     assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true);
-    assert.equal(await savedText(folderPath), 'The administrator’s words.');
+    assert.equal(await readSavedText(folderPath), 'The administrator’s words.');
     await conflict.getByRole('button', { name: 'Keep mine' }).click();
     await conflict.waitFor({ state: 'detached' });
     await save(page);
-    assert.equal(await savedText(folderPath), 'Ada’s words.');
+    assert.equal(await readSavedText(folderPath), 'Ada’s words.');
   });
 
-  test('shows why saving failed next to the Save button, at any scroll position and never covered by a message', async () => {
+  test('shows why saving failed next to the Save button, at any scroll position', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { height: 480 });
     const message = 'The description contains a forbidden word.';
     await page.route('**/graphql', (route) =>
@@ -158,7 +158,7 @@ describe('unsaved work in the console on SQLite', () => {
     for (const top of [0, 10_000]) {
       await page.evaluate(`document.querySelector('.folder-page').scrollTo(0, ${top})`);
       const { y, height } = (await alert.boundingBox())!;
-      assert.ok(y >= 0 && y + height <= 480, `at ${top} it is at ${y}`);
+      assert.ok(y >= 0 && y + height <= 480, `at scroll position ${top}, the alert is at ${y}`);
     }
     await page.evaluate(`document.querySelector('.folder-page').scrollTo(0, 0)`);
     await page.getByRole('button', { name: 'Favorite', exact: true }).click();
@@ -180,7 +180,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await alert.count(), 0);
   });
 
-  test('marks the field that the server refuses, until it is edited', async () => {
+  test('marks the field that the server refuses, until the user edits it', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     const title = page.getByLabel('Title');
     await title.fill('x'.repeat(256));
@@ -210,7 +210,7 @@ describe('unsaved work in the console on SQLite', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  test('marks a name that is already in use in a dialog, and focuses its field', async () => {
+  test('marks a name that is already in use, and focuses its field', async () => {
     const page = await testbed.openSignedIn('admin', await pageOf('/Places/Harbour Campus'));
     const folder = page.getByRole('region', { name: 'Folder', exact: true });
     await folder.getByRole('button', { name: 'Rename…' }).click();
@@ -249,7 +249,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await problems.count(), 2);
   });
 
-  test('stays on the page, where it can be copied, when the user loses Write access', async () => {
+  test('lets the user copy unsaved text after losing Write access', async () => {
     const id = await testbed.demo.idOf(folderPath);
     const setLevel = (level: string) =>
       testbed.tree.mutate('grantAccess', { folderId: id, userId: testbed.demo.userIds.ada, level });
@@ -262,7 +262,7 @@ describe('unsaved work in the console on SQLite', () => {
       await draft.getByText('Words without a home.').waitFor();
       await draft.getByText('"city": "Delft"').waitFor();
       const { y, height } = (await draft.getByText('Words without a home.').boundingBox())!;
-      assert.ok(y >= 48 && y + height <= 800, `it is at ${y}`);
+      assert.ok(y >= 48 && y + height <= 800, `the text is at ${y}`);
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await draft.getByRole('button', { name: 'Copy description' }).click();
       await draft.getByText('Copied', { exact: true }).first().waitFor({ state: 'attached' });

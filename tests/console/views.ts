@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import type { ConsoleTestbed, Who } from './console-testbed.ts';
-import type { PersonName } from './demo-estate.ts';
+import type { PersonName } from './demo-data.ts';
 
 export interface View {
   /** The name of the view and of its screenshots. */
@@ -235,16 +235,16 @@ async function waitUntilLoaded(page: Page): Promise<void> {
 }
 
 async function pathOf({ demo }: ConsoleTestbed, path: string): Promise<string> {
-  let whole = path;
-  for (const [braced, name] of path.matchAll(/\{(.*?)\}/g)) {
-    const [, kind, of] = /^(user|group) (.*)$/.exec(name!) ?? [];
+  let resolvedPath = path;
+  for (const [placeholder, name] of path.matchAll(/\{(.*?)\}/g)) {
+    const [, kind, personName] = /^(user|group) (.*)$/.exec(name!) ?? [];
     const id =
       kind === 'user'
-        ? demo.userIds[of as PersonName]
+        ? demo.userIds[personName as PersonName]
         : kind === 'group'
-          ? demo.groupIds[of as keyof typeof demo.groupIds]
+          ? demo.groupIds[personName as keyof typeof demo.groupIds]
           : await demo.idOf(name!);
-    whole = whole.replace(braced, id);
+    resolvedPath = resolvedPath.replace(placeholder, id);
   }
-  return whole;
+  return resolvedPath;
 }

@@ -1,11 +1,11 @@
-/** A small estate with users for console tests and screenshots, the same at every start. */
+/** A small tree with users for console tests and screenshots. It is the same at every start. */
 
 import type { GraphTestbed } from '../support/graph-testbed.ts';
 
 export const peopleNames = ['ada', 'grace', 'linus', 'margaret', 'tim'] as const;
 export type PersonName = (typeof peopleNames)[number];
 
-export interface DemoEstate {
+export interface DemoData {
   /** The password of all users except the administrator. */
   readonly password: string;
   readonly userIds: Readonly<Record<PersonName, string>>;
@@ -79,7 +79,7 @@ const grants = [
   ['/Archive', { group: 'Auditors' }, 'READ'],
 ] as const;
 
-export async function createDemo(graph: GraphTestbed): Promise<DemoEstate> {
+export async function createDemo(graph: GraphTestbed): Promise<DemoData> {
   // Makes the displayed times differ.
   const advanceClock = () => graph.server.clock.advanceSeconds(7);
   const idOf = async (path: string) => {
