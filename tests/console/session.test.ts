@@ -190,7 +190,7 @@ describe('the console on SQLite', () => {
 
   test('shows code and links in the descriptions of settings without Markdown characters', async () => {
     const page = await testbed.openSignedIn('admin', '/settings');
-    await page.locator('.settings-item code').getByText('/console', { exact: true }).waitFor();
+    await page.locator('.settings-item code').getByText('/console', { exact: true }).first().waitFor();
     assert.doesNotMatch(await page.locator('main').innerText(), /`|\]\(/);
   });
 
