@@ -17,10 +17,10 @@ interface RootSubfolders {
   readonly cursor: string;
   readonly folder: { readonly id: string; readonly folders: { readonly items: readonly Folder[] } };
 }
-interface Created {
+interface CreateFolderResult {
   readonly createFolder: { readonly folder: Folder };
 }
-interface Changed {
+interface FolderChangesResult {
   readonly folderChanges: { readonly kind: string; readonly folder: { readonly path: string } | null };
 }
 
@@ -38,7 +38,7 @@ const rootSubfolders: TypedDocumentNode<RootSubfolders, Record<string, never>> =
     }
   }
 `;
-const createFolder: TypedDocumentNode<Created, { name: string }> = gql`
+const createFolder: TypedDocumentNode<CreateFolderResult, { name: string }> = gql`
   mutation CreateFolder($name: String!) {
     createFolder(input: { name: $name }) {
       folder {
@@ -48,7 +48,7 @@ const createFolder: TypedDocumentNode<Created, { name: string }> = gql`
     }
   }
 `;
-const folderChanges: TypedDocumentNode<Changed, { after: string }> = gql`
+const folderChanges: TypedDocumentNode<FolderChangesResult, { after: string }> = gql`
   subscription FolderChanges($after: String!) {
     folderChanges(after: $after) {
       kind
@@ -63,11 +63,11 @@ const folderChanges: TypedDocumentNode<Changed, { after: string }> = gql`
 const [url = 'http://127.0.0.1:8080', username = 'admin', name = 'Garden'] = process.argv.slice(2);
 const client = createClient({ url });
 const apollo = connectApollo(client);
-let following: { unsubscribe(): void } | undefined;
+let changesSubscription: { unsubscribe(): void } | undefined;
 
 const namesOf = ({ folder }: RootSubfolders) => folder.folders.items.map(({ name }) => name).join(', ');
 const stop = async () => {
-  following?.unsubscribe();
+  changesSubscription?.unsubscribe();
   apollo.stop();
   await client.logout();
   client.close();
@@ -86,8 +86,8 @@ try {
   process.once('SIGINT', () => void stop());
 
   const { data } = await apollo.query({ query: rootSubfolders });
-  const watched = apollo.watchQuery({ query: rootSubfolders, notifyOnNetworkStatusChange: false });
-  watched.subscribe((now) => {
+  const watchedQuery = apollo.watchQuery({ query: rootSubfolders, notifyOnNetworkStatusChange: false });
+  watchedQuery.subscribe((now) => {
     if (now.dataState === 'complete') console.log(namesOf(now.data));
   });
   const created = await apollo.mutate({ mutation: createFolder, variables: { name } });
@@ -95,7 +95,7 @@ try {
 
   // The cursor is from before the read, so no change is missed. After a lost connection, some changes may arrive twice.
   const changes = apollo.subscribe({ query: folderChanges, variables: { after: data!.cursor } });
-  following = changes.subscribe(({ data, error }) => {
+  changesSubscription = changes.subscribe(({ data, error }) => {
     if (error) return void fail(error);
     if (!data) return;
     console.log(`${data.folderChanges.kind} ${data.folderChanges.folder?.path ?? ''}`);

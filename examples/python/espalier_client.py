@@ -118,12 +118,12 @@ class EspalierClient:
             raise EspalierError("Not logged in.")
         return self._tokens
 
-    def _refresh(self, used: _Tokens) -> _Tokens:
+    def _refresh(self, old: _Tokens) -> _Tokens:
         # A refresh token can be used only once: one thread refreshes, and the others use its new tokens.
         with self._refreshing:
             tokens = self._current()
-            if tokens is used:
-                tokens = self._store_tokens(self._post("/login/refresh", {"refreshToken": used.refresh_token}, used))
+            if tokens is old:
+                tokens = self._store_tokens(self._post("/login/refresh", {"refreshToken": old.refresh_token}, old))
             return tokens
 
     def _store_tokens(self, response: _Response) -> _Tokens:
@@ -137,13 +137,13 @@ class EspalierClient:
         return self._tokens
 
     def _post_authorized(self, body: Dict[str, Any], is_stream: bool = False) -> Any:
-        """POST to /graphql with a valid auth token. If the token expires on the way, refresh and try again."""
+        """POST to /graphql with a valid auth token. If the token expires in transit, refresh and try again."""
         tokens = self._current()
         if self._clock() >= tokens.refresh_at:
             tokens = self._refresh(tokens)
         response = self._post("/graphql", body, tokens, is_stream)
-        is_late = isinstance(response, _Response) and response.status == 401
-        if is_late and response.headers.get("token-expired") == "true":
+        is_refused = isinstance(response, _Response) and response.status == 401
+        if is_refused and response.headers.get("token-expired") == "true":
             response = self._post("/graphql", body, self._refresh(tokens), is_stream)
         return response
 

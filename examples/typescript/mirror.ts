@@ -35,10 +35,10 @@ if (!url || !username || !path || !file || more.length > 0) {
 
 /** Keeps the file current until a signal stops it, or until it fails. */
 async function mirror(client: Client, path: string, file: string): Promise<void> {
-  const stopping = new AbortController();
+  const controller = new AbortController();
   // `once`, so that a second Ctrl-C ends the program immediately.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const { signal } = stopping;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
+  const { signal } = controller;
   try {
     const folder = await client.folders.byPath(path);
     if (!folder)
@@ -48,13 +48,13 @@ async function mirror(client: Client, path: string, file: string): Promise<void>
       );
     const tree = await client.watch({ under: folder.id, signal });
     const save = fileWriter(file, () => contentOf(tree));
-    const broken = new Promise<never>((_, reject) => tree.onChange(() => void save().catch(reject)));
-    const ended = Promise.race([tree.closed, broken]);
-    await Promise.race([save(), ended]);
+    const writeFailure = new Promise<never>((_, reject) => tree.onChange(() => void save().catch(reject)));
+    const end = Promise.race([tree.closed, writeFailure]);
+    await Promise.race([save(), end]);
     console.log(`Mirrors ${path} to ${file}: ${tree.size} folders. Press Ctrl-C to stop.`);
     reportConnection(client, signal);
     try {
-      await ended;
+      await end;
     } finally {
       await save();
     }
@@ -67,12 +67,12 @@ async function mirror(client: Client, path: string, file: string): Promise<void>
 
 /**
  * Returns a function that writes the current content. One write runs at a time. A call during a write starts another write after
- * it, so the last write is never stale. Each write creates a new file and then replaces the old one, so readers never see half a file.
+ * it, so the last write is never stale. Each write creates a new file and then replaces the old one, so no reader gets a partial file.
  */
 function fileWriter(file: string, content: () => unknown): () => Promise<void> {
   const newFile = `${file}.new`;
   let isStale = false;
-  let writing: Promise<void> | undefined;
+  let currentWrite: Promise<void> | undefined;
   const write = async () => {
     try {
       while (isStale) {
@@ -82,12 +82,12 @@ function fileWriter(file: string, content: () => unknown): () => Promise<void> {
       }
     } finally {
       // Reset here and not in a later callback, because a call in between would be lost.
-      writing = undefined;
+      currentWrite = undefined;
     }
   };
   return () => {
     isStale = true;
-    return (writing ??= write());
+    return (currentWrite ??= write());
   };
 }
 

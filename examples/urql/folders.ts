@@ -17,10 +17,10 @@ interface RootSubfolders {
   readonly cursor: string;
   readonly folder: { readonly id: string; readonly folders: { readonly items: readonly Folder[] } };
 }
-interface Created {
+interface CreateFolderResult {
   readonly createFolder: { readonly folder: Folder };
 }
-interface Changed {
+interface FolderChangesResult {
   readonly folderChanges: { readonly kind: string; readonly folder: { readonly path: string } | null };
 }
 
@@ -38,7 +38,7 @@ const rootSubfolders: TypedDocumentNode<RootSubfolders, Record<string, never>> =
     }
   }
 `;
-const createFolder: TypedDocumentNode<Created, { name: string }> = gql`
+const createFolder: TypedDocumentNode<CreateFolderResult, { name: string }> = gql`
   mutation CreateFolder($name: String!) {
     createFolder(input: { name: $name }) {
       folder {
@@ -48,7 +48,7 @@ const createFolder: TypedDocumentNode<Created, { name: string }> = gql`
     }
   }
 `;
-const folderChanges: TypedDocumentNode<Changed, { after: string }> = gql`
+const folderChanges: TypedDocumentNode<FolderChangesResult, { after: string }> = gql`
   subscription FolderChanges($after: String!) {
     folderChanges(after: $after) {
       kind
@@ -63,11 +63,11 @@ const folderChanges: TypedDocumentNode<Changed, { after: string }> = gql`
 const [url = 'http://127.0.0.1:8080', username = 'admin', name = 'Garden'] = process.argv.slice(2);
 const client = createClient({ url });
 const urql = connectUrql(client);
-const running: { unsubscribe(): void }[] = [];
+const subscriptions: { unsubscribe(): void }[] = [];
 
 const namesOf = ({ folder }: RootSubfolders) => folder.folders.items.map(({ name }) => name).join(', ');
 const stop = async () => {
-  for (const each of running) each.unsubscribe();
+  for (const each of subscriptions) each.unsubscribe();
   await client.logout();
   client.close();
 };
@@ -84,10 +84,10 @@ try {
 
   const first = await urql.query(rootSubfolders, {}).toPromise();
   if (first.error || !first.data) throw first.error!;
-  const watched = urql.query(rootSubfolders, {}).subscribe(({ data, stale }) => {
+  const querySubscription = urql.query(rootSubfolders, {}).subscribe(({ data, stale }) => {
     if (data && !stale) console.log(namesOf(data));
   });
-  running.push(watched);
+  subscriptions.push(querySubscription);
   const created = await urql.mutation(createFolder, { name }).toPromise();
   // A refused mutation also has data: its field is null.
   if (created.error || !created.data) throw created.error!;
@@ -95,14 +95,14 @@ try {
 
   // The cursor is from before the read, so no change is missed. After a lost connection, some changes may arrive twice.
   const changes = urql.subscription(folderChanges, { after: first.data.cursor });
-  const following = changes.subscribe(({ data, error }) => {
+  const changesSubscription = changes.subscribe(({ data, error }) => {
     if (error) return void fail(error);
     if (!data) return;
     console.log(`${data.folderChanges.kind} ${data.folderChanges.folder?.path ?? ''}`);
-    // urql notices only its own mutations. This updates every subscriber of the query after changes by other users.
+    // urql repeats a query only after its own mutations. This request updates every subscriber after changes by other users.
     void urql.query(rootSubfolders, {}, { requestPolicy: 'network-only' }).toPromise();
   });
-  running.push(following);
+  subscriptions.push(changesSubscription);
 } catch (error) {
   await fail(error as Error);
 }

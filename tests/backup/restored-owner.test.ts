@@ -63,7 +63,7 @@ describe('a restored database', () => {
     });
     assert.equal(code, 0);
     assert.equal(
-      /\nIt belongs to the user 64321, like the previous database\.\n/.test(output),
+      /\nThe restored file belongs to the user 64321, like the previous database\.\n/.test(output),
       isRoot,
       output,
     );

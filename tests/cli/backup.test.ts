@@ -319,7 +319,7 @@ describe('backups of PostgreSQL', () => {
       assert.equal(ended.code, 1);
       assert.match(
         ended.errors,
-        new RegExp(`^espalier: .* Use ${tool}; see espalier docs postgresql\\.\\n$`),
+        new RegExp(`^espalier: .* Use ${tool}; run 'espalier docs postgresql' for details\\.\\n$`),
       );
     }
   });

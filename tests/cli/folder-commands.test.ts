@@ -165,7 +165,7 @@ describe('the folder commands', () => {
     await assertRefused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
     const deleteOutput = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
     const [, id] =
-      /^Deleted \/rm\/a \(3 folders\)\. To restore it, run espalier folder restore (\S+)\n/.exec(
+      /^Deleted \/rm\/a \(3 folders\)\. To restore it, run 'espalier folder restore (\S+)'\.\n/.exec(
         deleteOutput,
       ) ?? [];
     assert.ok(id, deleteOutput);

@@ -14,7 +14,7 @@ import { hasPseudoTerminal } from './pseudo-terminal.ts';
 const folders = 8_000;
 const areas = 40;
 const finishedMessage =
-  'espalier: The import was completed before it could be stopped. To undo it, run espalier folder delete -r.\n';
+  "espalier: The import was completed before it could be stopped. To undo it, run 'espalier folder delete -r'.\n";
 
 /** Starts an import, and sends the signal after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {

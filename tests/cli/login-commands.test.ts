@@ -92,7 +92,7 @@ describe('a stored login', () => {
     assert.deepEqual([secondLogout.code, secondLogout.output], [0, 'You are not logged in.\n']);
     assert.deepEqual(
       [who.code, who.errors],
-      [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.server.url}.\n`],
+      [3, `espalier: You are not logged in. Run 'espalier login --url ${testbed.tree.server.url}'.\n`],
     );
     // The next login uses the same server instead of the default address.
     const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
@@ -111,7 +111,7 @@ describe('a stored login', () => {
     });
     assert.deepEqual([code, output], [3, '']);
     assert.deepEqual(JSON.parse(errors), {
-      error: { code: 'LOGGED_OUT', message: 'You are not logged in. Run espalier login.' },
+      error: { code: 'LOGGED_OUT', message: "You are not logged in. Run 'espalier login'." },
     });
   });
 
@@ -128,7 +128,7 @@ describe('a stored login', () => {
     });
     assert.equal(
       other.errors,
-      'espalier: You are not logged in with the profile home. Run espalier login --profile home --url <url>.\n',
+      "espalier: You are not logged in with the profile home. Run 'espalier login --profile home --url <url>'.\n",
     );
   });
 
@@ -149,7 +149,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The stored session is for .*, not for http:\/\/127.0.0.1:9. Run espalier login --url http:\/\/127.0.0.1:9.\n$/,
+      /^espalier: The stored session is for .*, not for http:\/\/127.0.0.1:9. Run 'espalier login --url http:\/\/127.0.0.1:9'.\n$/,
     );
   });
 
@@ -169,7 +169,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The file .*default.json does not contain a valid session. Run espalier login --url <url>.\n$/,
+      /^espalier: The file .*default.json does not contain a valid session. Run 'espalier login --url <url>'.\n$/,
     );
     const withoutUrl = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
@@ -239,7 +239,7 @@ describe('a stored login', () => {
     testbed.tree.server.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await testbed.run(['whoami'], { environment: environmentOf('over') });
     assert.equal(code, 3);
-    assert.equal(errors, 'espalier: The session has ended. Run espalier login.\n');
+    assert.equal(errors, "espalier: The session has ended. Run 'espalier login'.\n");
   });
 });
 
@@ -273,7 +273,7 @@ describe('an unexpected server', () => {
     assert.equal(
       errors,
       `espalier: Cannot connect to ${url}. Retrying.
-espalier: Cannot connect to ${url}: no program listens on the port. Start the server with espalier serve, or name another one with --url.
+espalier: Cannot connect to ${url}: no program listens on the port. Start the server with 'espalier serve', or specify another server with --url.
 `,
     );
   });

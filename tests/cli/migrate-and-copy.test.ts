@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual({ code, output }, { code: 1, output: '' });
         assert.match(
           errors,
-          /^espalier: The database contains an unfinished copy .* run the same espalier copy command again/,
+          /^espalier: The database contains an unfinished copy .* run the same 'espalier copy' command again/,
         );
       }
     });

@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
       await startOnce(kind, other);
       await execute(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
       const rowsBefore = await readEverything(other.url);
-      assert.match(await refuseAsSource(), /^The source has an older schema .* Run espalier migrate/);
+      assert.match(await refuseAsSource(), /^The source has an older schema .* Run 'espalier migrate'/);
       assert.deepEqual(await readEverything(other.url), rowsBefore);
     });
 
@@ -236,6 +236,6 @@ describe('espalier copy', () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');
-    assert.match(errors, /^espalier: Specify two URLs: [^\n]+ Run espalier copy --help for details\.\n$/);
+    assert.match(errors, /^espalier: Specify two URLs: [^\n]+ Run 'espalier copy --help' for details\.\n$/);
   });
 });

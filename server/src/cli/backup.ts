@@ -18,14 +18,16 @@ import { createFileProgress } from './terminal/progress.ts';
 const usersFile = '/etc/passwd';
 
 export const backup = command({
-  about: 'Back up a database file while servers use it',
-  words: [{ name: 'file', about: 'The backup file to create', completes: 'file' }],
+  about: 'Back up a SQLite database file while servers use it',
+  words: [{ name: 'file', about: 'The backup file to create', completions: 'file' }],
   options: { force: { short: 'f', about: 'Replace an existing file' }, json },
   settings: [settingsTable.databaseUrl],
-  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see espalier docs postgresql.
+  details: `Servers continue to run without a pause. For PostgreSQL, use its own tools, for example pg_dump; run 'espalier docs postgresql' for
+details.
 
-The backup is one file with the state at the start of the command. Only its owner can read it, because it contains the keys that
-sign tokens. The file appears after it is on the disk and has been checked. An interrupted command leaves no file.`,
+The backup is one file with the state of the database at the start of the command. Only the owner of the file can read it, because
+it contains the keys that sign tokens. The file appears only after it has been written and checked. An interrupted command
+leaves no file.`,
   examples: [
     'espalier backup /backup/espalier.db',
     'espalier backup /backup/espalier.db --force --database-url sqlite:/var/lib/espalier/espalier.db',
@@ -40,8 +42,8 @@ sign tokens. The file appears after it is on the disk and has been checked. An i
         to: to!,
         isReplacing: force,
         signal,
-        onPages: progress.copied,
-        onCheck: progress.checking,
+        onPages: progress.showCopying,
+        onCheck: progress.showChecking,
       }),
     ).finally(progress.end);
     const seconds = (systemClock.now() - begunAt) / 1000;
@@ -60,23 +62,24 @@ Protect the file like a password: it contains the keys that sign tokens${keys}.`
 }
 
 export const restore = command({
-  about: 'Replace the database file with a backup; all its servers must be stopped',
-  words: [{ name: 'file', about: 'The backup file', completes: 'file' }],
+  about: 'Replace the SQLite database file with a backup while no server uses it',
+  words: [{ name: 'file', about: 'The backup file', completions: 'file' }],
   options: {
     replace: {
-      about: 'Replace an existing database, which is kept under another name',
+      about: 'Replace an existing database file, and keep it under another name',
     },
     json,
   },
   settings: [settingsTable.databaseUrl],
-  details: `For PostgreSQL, use its own tools, for example pg_restore; see espalier docs postgresql. Stop every server on the database first:
-the command fails while a server runs.
+  details: `Stop every server on the database first: 'espalier restore' refuses to run while a server has the file open. For PostgreSQL, use
+its own tools, for example pg_restore; run 'espalier docs postgresql' for details.
 
-The command copies and checks the backup before it changes anything, and keeps the backup file. Afterwards, all data is as
-it was when the backup was made, including passwords and keys. Sessions that have ended since then are valid again. Clients
-that follow the changes receive RESYNC and read everything again.
+Copies and checks the backup before any change, and keeps the backup file. Afterwards, all data is as it was when the backup was
+made, including passwords and keys. Sessions that have ended since then are valid again. Clients that subscribe to changes receive
+RESYNC and read everything again.
 
-If you run the command as root, the new file gets the owner of the replaced file. If there is none, it gets the owner of the folder.`,
+If you run the command as root, the new file gets the owner of the replaced file. If there is none, the new file gets the owner of
+its folder.`,
   examples: ['espalier restore /backup/espalier.db --replace'],
   async run({ words: [file], options: { replace }, flags }) {
     const to = embeddedFileOf(flags, 'restore');
@@ -88,8 +91,8 @@ If you run the command as root, the new file gets the owner of the replaced file
         isReplacing: replace,
         now: systemClock.now(),
         signal,
-        onBytes: progress.copied,
-        onCheck: progress.checking,
+        onBytes: progress.showCopying,
+        onCheck: progress.showChecking,
       }),
     ).finally(progress.end);
     return { data: toOutput(restored), text: describeRestored(restored) };
@@ -116,7 +119,7 @@ function describeRestored(restored: RestoreResult): string {
     ...(before ? [`The previous database is now ${before}.`] : []),
     ...(newOwner
       ? [
-          `It belongs to the user ${userName(newOwner.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
+          `The restored file belongs to the user ${userName(newOwner.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
         ]
       : []),
     ...(mayBeInUse
@@ -129,7 +132,7 @@ function describeRestored(restored: RestoreResult): string {
       : []),
     '',
     'Now start the server. Passwords and keys are those of the backup, and sessions that have ended since then are valid again. If you',
-    'retired keys because others may have them, retire them again (espalier keys). Clients that follow the changes read everything again.',
+    "retired keys because others may have them, retire them again with 'espalier keys retire'. Clients that subscribe to changes read everything again.",
   ].join('\n');
 }
 
@@ -147,6 +150,6 @@ function embeddedFileOf(flags: SettingFlags, what: 'backup' | 'restore'): string
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(
-    `This command works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs postgresql.`,
+    `This command works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; run 'espalier docs postgresql' for details.`,
   );
 }

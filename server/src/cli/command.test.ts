@@ -55,10 +55,13 @@ test('refuses a flag without its value', () => {
 
 test('refuses an unknown flag and suggests the one that was probably meant', () => {
   refusedWith(['--prot', '80'], /^Unknown option '--prot'\. Did you mean --port\? .*--help/);
-  refusedWith(['--color-of-the-shed'], /^Unknown option '--color-of-the-shed'\. Run espalier tested --help/);
+  refusedWith(
+    ['--color-of-the-shed'],
+    /^Unknown option '--color-of-the-shed'\. Run 'espalier tested --help'/,
+  );
 });
 
-test('never shows the value of an unknown flag, because it may be a password, and suggests the flag for a file', () => {
+test('suggests the file flag of a secret without displaying the value, which may be a password', () => {
   for (const args of [['--admin-password=hunter2'], ['--admin-password', 'hunter2']]) {
     refusedWith(args, /^Unknown option '--admin-password'\. Did you mean --admin-password-file\? Run [^=]*$/);
   }

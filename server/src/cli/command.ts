@@ -15,7 +15,7 @@ export interface Word {
   /** Only for the last word. */
   readonly isRepeatable?: boolean;
   readonly choices?: readonly string[];
-  readonly completes?: Completes;
+  readonly completions?: Completions;
 }
 
 /** The name of the option defines the flag: `pageSize` is `--page-size`. */
@@ -32,11 +32,11 @@ export interface Option {
   readonly choices?: readonly string[];
   /** The names of options that cannot be combined with this one. */
   readonly conflicts?: readonly string[];
-  readonly completes?: Completes;
+  readonly completions?: Completions;
 }
 
-/** The completions of a shell: file names, or one of these words. */
-export type Completes = 'file' | readonly string[];
+/** The proposals of a shell for a value: file names, or these words. */
+export type Completions = 'file' | readonly string[];
 
 export type Options = Readonly<Record<string, Option>>;
 
@@ -52,7 +52,7 @@ export type Values<O extends Options> = {
     : boolean;
 };
 
-/** Settings that were passed as flags, by flag. */
+/** The values of settings that were passed as flags, by flag. */
 export type SettingFlags = Readonly<Record<string, string>>;
 
 export interface CommandInput<O extends Options = Options> {
@@ -97,7 +97,7 @@ export interface Group {
   /** By default, the first example of each command. */
   readonly examples?: readonly string[];
   readonly commands: Readonly<Record<string, Command | (() => Promise<Command>)>>;
-  /** The name of the group alone runs this command: `keys` is `keys list`. */
+  /** The command that the name of the group alone runs: `keys` means `keys list`. */
   readonly groupDefault?: string;
 }
 
@@ -141,31 +141,35 @@ export function addCommand(
   about: string,
   definition: Command | LoadedGroup,
 ): CommanderCommand {
-  const added = prepare(parent.command(name).summary(about));
+  const subcommand = prepare(parent.command(name).summary(about));
   if ('commands' in definition) {
-    added.description(`${about}.`).usage('<command> [options]');
+    subcommand.description(`${about}.`).usage('<command> [options]');
     for (const [verb, each] of Object.entries(definition.commands)) {
-      addCommand(added, verb, each.about, each);
+      addCommand(subcommand, verb, each.about, each);
     }
-    const firsts = Object.values(definition.commands).map(({ examples: [first = ''] }) => first);
-    const more = `\nRun espalier ${name} <command> --help for details about a command.`;
-    return added.addHelpText('after', `${more}\n${examplesOf(definition.examples ?? firsts)}`);
+    const firstExamples = Object.values(definition.commands).map(({ examples: [first = ''] }) => first);
+    const more = `\nRun 'espalier ${name} <command> --help' for details about a command.`;
+    return subcommand.addHelpText('after', `${more}\n${examplesOf(definition.examples ?? firstExamples)}`);
   }
   const { aliases = [], details = '', examples } = definition;
   const alias =
     aliases.length > 0 ? `${aliases.length === 1 ? 'Alias' : 'Aliases'}: ${aliases.join(', ')}` : '';
-  added.aliases(aliases).description([`${about}.`, joinLines(details), alias].filter(Boolean).join('\n\n'));
-  for (const word of definition.words ?? []) added.addArgument(toArgument(word));
+  subcommand
+    .aliases(aliases)
+    .description([`${about}.`, joinLines(details), alias].filter(Boolean).join('\n\n'));
+  for (const word of definition.words ?? []) subcommand.addArgument(toArgument(word));
   for (const [key, option] of Object.entries(definition.options ?? {}))
-    added.addOption(toOption(key, option));
-  for (const setting of definition.settings ?? []) addSetting(added, setting);
-  for (const setting of definition.hiddenSettings ?? []) addSetting(added, setting, true);
-  return added.addHelpText('after', examplesOf(examples)).action(() => runCommand(definition, added));
+    subcommand.addOption(toOption(key, option));
+  for (const setting of definition.settings ?? []) addSetting(subcommand, setting);
+  for (const setting of definition.hiddenSettings ?? []) addSetting(subcommand, setting, true);
+  return subcommand
+    .addHelpText('after', examplesOf(examples))
+    .action(() => runCommand(definition, subcommand));
 }
 
-/** Makes commander throw usage errors of this program. */
-export function prepare(added: CommanderCommand): CommanderCommand {
-  return added
+/** Configures the help of a command, and makes commander throw a `UsageError` for wrong usage. */
+export function prepare(subcommand: CommanderCommand): CommanderCommand {
+  return subcommand
     .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .configureOutput({
@@ -181,7 +185,7 @@ export function prepare(added: CommanderCommand): CommanderCommand {
       argumentDescription: (argument) => argument.description,
     })
     .exitOverride((error) => {
-      throw hasPrinted(error) ? error : toUsageError(error, added);
+      throw hasPrinted(error) ? error : toUsageError(error, subcommand);
     });
 }
 
@@ -195,8 +199,8 @@ function joinLines(text: string): string {
 }
 
 function toArgument({ name, about, isOptional, isRepeatable, choices }: Word): Argument {
-  const shown = isRepeatable ? `${name}...` : name;
-  const made = new Argument(isOptional ? `[${shown}]` : `<${shown}>`, about);
+  const label = isRepeatable ? `${name}...` : name;
+  const made = new Argument(isOptional ? `[${label}]` : `<${label}>`, about);
   return choices ? made.choices(choices).argParser((text) => toChoice(`<${name}>`, choices, text)) : made;
 }
 
@@ -230,17 +234,22 @@ function parseValue(name: string, kind: Kind<unknown>, text: string): unknown {
   return value;
 }
 
-function addSetting(added: CommanderCommand, setting: Setting, isHidden = false): void {
+function addSetting(subcommand: CommanderCommand, setting: Setting, isHidden = false): void {
   for (const flag of flagsOf(setting)) {
     const isFile = flag.endsWith('-file') && setting.mayBeFile;
     const value = isFile ? 'path' : (setting.placeholder ?? 'value');
-    const byDefault = setting.default && !isFile ? `, default: ${setting.default}` : '';
+    const byDefault = setting.default && !isFile ? `; default: ${formatDefault(setting.default)}` : '';
     const variable = `${environmentName(setting)}${isFile ? '_FILE' : ''}`;
     const text = `${describeSetting(setting, flag, isFile)} (env: ${variable}${byDefault})`;
     const option = new CommanderOption(`--${flag}${setting.isSwitch ? '' : ` <${value}>`}`, text);
     option.helpGroup(setting.heading ?? settingsGroup);
-    added.addOption(isHidden ? option.hideHelp() : option);
+    subcommand.addOption(isHidden ? option.hideHelp() : option);
   }
+}
+
+/** Quotes a text, for example "default", but not a number. */
+function formatDefault(value: string): string {
+  return /^[\d.]+$/.test(value) ? value : JSON.stringify(value);
 }
 
 function describeSetting(setting: Setting, flag: string, isFile: boolean | undefined): string {

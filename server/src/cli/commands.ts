@@ -1,6 +1,6 @@
 /**
- * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used. So a command
- * does not wait for the imports of others.
+ * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used, so that no
+ * command waits for the imports of the others.
  */
 
 import { Command as CommanderCommand } from 'commander';
@@ -14,8 +14,8 @@ interface ListedCommand {
   readonly load: () => Promise<Command | Group>;
 }
 
-/** The module exports the definition under the name of the command. */
-function listed<const Name extends string>(
+/** Requires that the module exports the definition under the name of the command. */
+function lazyCommand<const Name extends string>(
   name: Name,
   about: string,
   load: () => Promise<Readonly<Record<Name, Command | Group>>>,
@@ -24,65 +24,73 @@ function listed<const Name extends string>(
 }
 
 export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> = {
-  'Run the server': [listed('serve', 'Run the server', () => import('./serve.ts'))],
+  'Run the server': [lazyCommand('serve', 'Run the server', () => import('./serve.ts'))],
   'Use a running server, as the logged-in user': [
-    listed(
+    lazyCommand(
       'login',
       'Log in to a server and store the session for later commands',
       () => import('./login.ts'),
     ),
-    listed('logout', 'Log out and delete the stored session', () => import('./login.ts')),
-    listed('whoami', 'Show the logged-in user and the server', () => import('./login.ts')),
-    listed(
+    lazyCommand('logout', 'Log out and delete the stored session', () => import('./login.ts')),
+    lazyCommand('whoami', 'Show the logged-in user and the server', () => import('./login.ts')),
+    lazyCommand(
       'folder',
       'List, create, change, move, delete, restore, import and export folders',
       () => import('./folder/folder.ts'),
     ),
-    listed('user', 'List, create and change users, and set passwords', () => import('./user.ts')),
-    listed('group', 'List, create and change groups of users', () => import('./group.ts')),
-    listed(
+    lazyCommand('user', 'List, create and change users, and set passwords', () => import('./user.ts')),
+    lazyCommand('group', 'List, create and change groups of users', () => import('./group.ts')),
+    lazyCommand(
       'grant',
       'List, create and delete grants, which give users and groups access to folders',
       () => import('./grant.ts'),
     ),
-    listed('explain', 'Explain the access of a user to a folder', () => import('./grant.ts')),
-    listed('session', 'List, show and revoke sessions', () => import('./session.ts')),
-    listed('journal', 'Show the journal of all changes, or follow it', () => import('./journal/journal.ts')),
-    listed('query', 'Run a GraphQL query, mutation or subscription', () => import('./query.ts')),
+    lazyCommand('explain', 'Explain the access of a user to a folder', () => import('./grant.ts')),
+    lazyCommand('session', 'List, show and revoke sessions', () => import('./session.ts')),
+    lazyCommand(
+      'journal',
+      'Show the journal of all changes, or follow it',
+      () => import('./journal/journal.ts'),
+    ),
+    lazyCommand('query', 'Run a GraphQL query, mutation or subscription', () => import('./query.ts')),
   ],
   'Work on the database directly, with or without a running server': [
-    listed('keys', 'List, rotate, retire and seal the keys that sign auth tokens', () => import('./keys.ts')),
-    listed(
+    lazyCommand(
+      'keys',
+      'List, rotate, retire and seal the keys that sign auth tokens',
+      () => import('./keys.ts'),
+    ),
+    lazyCommand(
       'migrate',
       'Update the database schema, or print the missing steps as SQL',
       () => import('./migrate.ts'),
     ),
-    listed('copy', 'Copy the whole installation to another database', () => import('./copy.ts')),
-    listed('backup', 'Back up a database file while servers use it', () => import('./backup.ts')),
-    listed(
+    lazyCommand('copy', 'Copy the whole installation to another database', () => import('./copy.ts')),
+    lazyCommand('backup', 'Back up a SQLite database file while servers use it', () => import('./backup.ts')),
+    lazyCommand(
       'restore',
-      'Replace the database file with a backup; all its servers must be stopped',
+      'Replace the SQLite database file with a backup while no server uses it',
       () => import('./backup.ts'),
     ),
-    listed(
+    lazyCommand(
       'doctor',
       'Check settings, clock, database, files, TLS and a running server, and suggest fixes',
       () => import('./doctor/doctor.ts'),
     ),
   ],
   'Other commands': [
-    listed('docs', 'Print a page of the documentation', () => import('./docs.ts')),
-    listed('schema', 'Print the GraphQL schema', () => import('./query.ts')),
-    listed('completion', 'Print a completion script for a shell', () => import('./completion.ts')),
-    listed('version', 'Print the version', () => import('./completion.ts')),
+    lazyCommand('docs', 'Print a page of the documentation', () => import('./docs.ts')),
+    lazyCommand('schema', 'Print the GraphQL schema', () => import('./query.ts')),
+    lazyCommand('completion', 'Print a completion script for a shell', () => import('./completion.ts')),
+    lazyCommand('version', 'Print the version', () => import('./completion.ts')),
   ],
 };
 
 export const allCommands = Object.values(commandGroups).flat();
 
 /**
- * Creates the tree of commands. With a name, it defines only that command or group. With an unknown name, it only lists all names.
- * Without a name, it defines everything.
+ * Creates the tree of commands. With the name of a command or group, defines only this one. With an unknown name, lists all names
+ * without their definitions. Without a name, defines everything.
  */
 export async function createProgram(name?: string, verb?: string): Promise<CommanderCommand> {
   const program = prepare(new CommanderCommand('espalier'))
@@ -104,10 +112,10 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
       } else if (!isKnown) program.command(each).description(about);
     }
   }
-  // Only listed: the entry point replaces `help` with --help.
+  // Only for the list of commands: the entry point replaces `help` with --help.
   if (name !== undefined && !isKnown) program.command('help').description('Show the help of a command');
   const more =
-    'Run espalier <command> --help for details about a command, and espalier docs for the documentation.';
+    "Run 'espalier <command> --help' for details about a command, and 'espalier docs' for the documentation.";
   return program.addHelpText('after', `\n${exitCodesHelp()}\n\n${more}\n${examplesOf(examples)}`);
 }
 
@@ -116,7 +124,7 @@ export async function findGroup(name: string): Promise<Group | undefined> {
   return definition && 'commands' in definition ? definition : undefined;
 }
 
-/** `espalier keys --json` is `espalier keys list --json`. The help of a group with one command is the help of this command. */
+/** `espalier keys --json` means `espalier keys list --json`. For a group with one command, `--help` shows the help of this command. */
 export async function findGroupDefault(name: string, isHelp: boolean): Promise<string | undefined> {
   const definition = await findGroup(name);
   if (!definition) return undefined;

@@ -11,7 +11,7 @@ import {
   loadGroup,
   toFlag,
   type Command,
-  type Completes,
+  type Completions,
   type LoadedGroup,
 } from './command.ts';
 import { allCommands } from './commands.ts';
@@ -75,7 +75,7 @@ const shells = Object.keys(scripts) as (keyof typeof scripts)[];
 
 export const completion = command({
   about: 'Print a completion script for a shell',
-  words: [{ name: 'shell', about: shells.join(', '), completes: shells, choices: shells }],
+  words: [{ name: 'shell', about: shells.join(', '), completions: shells, choices: shells }],
   details: `Completes commands, options, files and fixed words. Store the script where your shell finds it, and start a new shell:
 
   bash   espalier completion bash > ~/.local/share/bash-completion/completions/espalier
@@ -101,7 +101,7 @@ interface Flag {
   readonly about: string;
   readonly short?: string | undefined;
   readonly takesValue: boolean;
-  readonly completes?: Completes | undefined;
+  readonly completions?: Completions | undefined;
 }
 
 /** Returns the proposals for the last word, each with a description after a tab. The shell selects the proposals that match. */
@@ -153,36 +153,37 @@ function completeCommand(definition: Command, words: readonly string[], last: st
     else if (!isEnded && /^-./.test(word)) valueOf = findFlag(word)?.takesValue ? findFlag(word) : undefined;
     else count++;
   }
-  if (valueOf) return propose(valueOf.completes);
+  if (valueOf) return propose(valueOf.completions);
   const [, joined] = /^(--[^=]+)=/.exec(last) ?? [];
-  if (!isEnded && joined !== undefined) return propose(findFlag(joined)?.completes);
+  if (!isEnded && joined !== undefined) return propose(findFlag(joined)?.completions);
   if (!isEnded && last.startsWith('-'))
     return flags.map(({ name, about }) => toProposal({ name: `--${name}`, about }));
-  const { words: places = [] } = definition;
-  const place = places[count] ?? (places.at(-1)?.isRepeatable ? places.at(-1) : undefined);
-  return propose(place?.completes);
+  const { words: positions = [] } = definition;
+  const lastPosition = positions.at(-1);
+  const current = positions[count] ?? (lastPosition?.isRepeatable ? lastPosition : undefined);
+  return propose(current?.completions);
 }
 
 function listFlags({ options = {}, settings = [] }: Command): readonly Flag[] {
-  const ofOptions = Object.entries(options).map(([key, { value, choices, completes, ...option }]) => ({
+  const ofOptions = Object.entries(options).map(([key, { value, choices, completions, ...option }]) => ({
     ...option,
     name: toFlag(key),
     takesValue: value !== undefined,
-    completes: completes ?? choices,
+    completions: completions ?? choices,
   }));
   const ofSettings = settings.flatMap((setting) =>
     flagsOf(setting).map((name) => ({
       name,
       about: plainText(setting.about),
       takesValue: !setting.isSwitch,
-      completes: name.endsWith('-file') ? ('file' as const) : undefined,
+      completions: name.endsWith('-file') ? ('file' as const) : undefined,
     })),
   );
   return [...ofOptions, ...ofSettings, { name: 'help', about: 'Show this help', takesValue: false }];
 }
 
-function propose(completes: Completes | undefined): readonly string[] {
-  return completes === 'file' ? [files] : (completes ?? []);
+function propose(completions: Completions | undefined): readonly string[] {
+  return completions === 'file' ? [files] : (completions ?? []);
 }
 
 function toProposal({ name, about }: { readonly name: string; readonly about: string }): string {

@@ -29,15 +29,15 @@ test('reads each URL from a file instead, without the line end', () => {
   rmSync(folder, { recursive: true });
 });
 
-test('rejects a wrong number of URLs, unknown flags and invalid URLs, and displays no password', () => {
+test('rejects a wrong number of URLs, unknown flags and invalid URLs without displaying a password', () => {
   for (const [args, complaint] of [
     [[], /Specify two URLs/],
     [[one], /Specify two URLs/],
     [[one, other, one], /^Too many arguments/],
     [[one, `--to=${other}`], /^Unknown option '--to'\./],
     [[one, '--to-file'], /--to-file/],
-    [['one.db', other], /^The URL to copy from is not the URL of a database\. Use sqlite:/],
-    [[one, 'mysql://me:secret@host/x'], /^The URL to copy to is not the URL of a database/],
+    [['one.db', other], /^The source URL is not the URL of a database\. Use sqlite:/],
+    [[one, 'mysql://me:secret@host/x'], /^The destination URL is not the URL of a database/],
   ] as const) {
     assert.throws(
       () => parseUrls([...args]),

@@ -14,7 +14,7 @@ import { sizeOf } from '../database/sqlite/file.ts';
 import { containsPassword, redactPassword } from '../config/redact-url.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
-import { formatNumber, print, printJson, table } from './terminal/output.ts';
+import { formatNumber, print, printJson, formatTable } from './terminal/output.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
@@ -30,20 +30,21 @@ export const copy = command({
   options: {
     fromFile: {
       value: 'path',
-      about: 'Read the source URL from this file, which keeps its password out of the process list',
-      completes: 'file',
+      about: 'Read the source URL from this file, so that its password is not in the process list',
+      completions: 'file',
     },
-    toFile: { value: 'path', about: 'Read the destination URL from this file', completes: 'file' },
+    toFile: { value: 'path', about: 'Read the destination URL from this file', completions: 'file' },
     json,
   },
   details: `Copies an installation to a new database, for example from SQLite to PostgreSQL or back. Users stay logged in, because
-sessions and keys are copied. Stop every server on the source first. The command does not change the source, and refuses a
-SQLite file that is in use.
+sessions and keys are copied. Stop every server on the source first. Does not change the source. Fails if a server uses the
+SQLite file of the source.
 
 To continue an interrupted copy, run the same command again. No server starts on the destination until the copy is
-complete. At the end, the command counts and compares the rows of both databases.
+complete. At the end, counts and compares the rows of both databases.
 
-ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS apply to both databases.`,
+The settings ESPALIER_DATABASE_POOL_MODE, ESPALIER_DATABASE_CONNECTIONS and ESPALIER_DATABASE_TIMEOUT_SECONDS apply to both
+databases.`,
   examples: [
     'espalier copy sqlite:./espalier-data/espalier.db --to-file postgres-url.txt',
     'espalier copy --from-file postgres-url.txt sqlite:/var/lib/espalier/espalier.db',
@@ -95,7 +96,8 @@ async function copyAll(
       : print(comparison(compared)));
     requireSame(compared);
     const rows = compared.reduce((sum, { source }) => sum + source.count, 0);
-    if (!isJson) await print(done(settingFor(toUrl, toFile), formatNumber(rows), seconds.toFixed(1)));
+    if (!isJson)
+      await print(describeSuccess(settingFor(toUrl, toFile), formatNumber(rows), seconds.toFixed(1)));
   } finally {
     progress.end();
     ignoreSignals();
@@ -114,15 +116,15 @@ export function urlsOf(
   const toUrl = files.toFile === undefined ? input.shift() : readInputFile('--to-file', files.toFile).trim();
   if (fromUrl === undefined || toUrl === undefined || input.length > 0) {
     throw new UsageError(
-      'Specify two URLs: the source and the destination. Run espalier copy --help for details.',
+      "Specify two URLs: the source and the destination. Run 'espalier copy --help' for details.",
     );
   }
   for (const [url, which] of [
-    [fromUrl, 'from'],
-    [toUrl, 'to'],
+    [fromUrl, 'source'],
+    [toUrl, 'destination'],
   ]) {
     if (settingsTable.databaseUrl.parse(url!) === undefined) {
-      throw new UsageError(`The URL to copy ${which} is not the URL of a database. Use ${accepts}.`);
+      throw new UsageError(`The ${which} URL is not the URL of a database. Use ${accepts}.`);
     }
   }
   if (fromUrl === toUrl)
@@ -168,7 +170,7 @@ function comparison(compared: readonly ComparedTable[]): string {
         ],
   );
   const cells = rows.map(({ name, count, sha256 }) => [name, formatNumber(count).padStart(10), sha256]);
-  return table(['Table', 'Rows'.padStart(10), 'SHA-256 of its rows'], cells);
+  return formatTable(['Table', 'Rows'.padStart(10), 'SHA-256 of its rows'], cells);
 }
 
 function requireSame(compared: readonly ComparedTable[]): void {
@@ -186,10 +188,10 @@ function settingFor(toUrl: string, toFile: string | undefined): string {
     : `ESPALIER_DATABASE_URL_FILE to ${resolve(toFile)}`;
 }
 
-function done(setting: string, rows: string, seconds: string): string {
+function describeSuccess(setting: string, rows: string, seconds: string): string {
   return `
 Copied ${rows} rows in ${seconds} s. The source and the destination are identical. Later changes to the source are not copied.
 
 Now set ${setting} and start the server.
-Do not start a server on the source again: sessions that are refreshed there do not work here.`;
+Do not start a server on the source again: a session that is refreshed there no longer works on the destination.`;
 }

@@ -11,25 +11,25 @@ import { nearestName } from '../config/nearest-name.ts';
 import { UsageError } from '../config/start-error.ts';
 import { command, maxHelpWidth } from './command.ts';
 import { docsFolder } from './package-files.ts';
-import { print, table } from './terminal/output.ts';
+import { print, formatTable } from './terminal/output.ts';
 
 export const docs = command({
   about: 'Print a page of the documentation',
   words: [
     {
       name: 'topic',
-      about: 'The name of a page, from espalier docs, or its beginning',
+      about: "The name of a page, from 'espalier docs', or the beginning of the name",
       isOptional: true,
-      completes: listTopics(),
+      completions: listTopics(),
     },
   ],
-  details: `Without a topic, lists the topics. The pages belong to this version and need no connection. On a terminal, shows a page with
-the program in PAGER, or with less.`,
+  details: `Without a topic, lists the topics. The pages belong to this version and need no connection. On a terminal, shows the page in
+the program that PAGER names, or in less.`,
   examples: ['espalier docs', 'espalier docs journal'],
   async run({ words: [topic] }) {
     if (topic === undefined) {
       const rows = listTopics().map((name) => [name, titleOf(readPage(name))]);
-      await print(`${table(['Topic', 'Title'], rows)}\n\nTo read a page, run espalier docs <topic>.`);
+      await print(`${formatTable(['Topic', 'Title'], rows)}\n\nTo read a page, run 'espalier docs <topic>'.`);
       return;
     }
     const name = basename(topic.replace(/#.*$/, ''), '.md');
@@ -37,7 +37,7 @@ the program in PAGER, or with less.`,
     const [found, ...others] = topics.includes(name)
       ? [name]
       : topics.filter((each) => each.startsWith(name));
-    if (found === undefined || others.length > 0) throw noSuchTopic(name);
+    if (found === undefined || others.length > 0) throw topicNotFoundError(name);
     await showText(
       formatPage(readPage(found), Math.min(process.stdout.columns || maxHelpWidth, maxHelpWidth)),
     );
@@ -68,10 +68,10 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(page)?.[1] ?? '';
 }
 
-function noSuchTopic(name: string): UsageError {
+function topicNotFoundError(name: string): UsageError {
   const meant = nearestName(name, listTopics());
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  return new UsageError(`There is no topic ${JSON.stringify(name)}.${hint} Run espalier docs for a list.`);
+  return new UsageError(`There is no topic ${JSON.stringify(name)}.${hint} Run 'espalier docs' for a list.`);
 }
 
 /** Formats the Markdown of our own pages: headings, paragraphs, lists, tables and code blocks. */
@@ -102,18 +102,18 @@ function formatBlock(block: string, wrap: (text: string) => string, width: numbe
     const text = formatInline(marks.length === 1 ? heading.toUpperCase() : heading);
     return styleText('bold', text, { stream: process.stdout });
   }
-  if (block.startsWith('|')) return formatTable(block, wrap, width);
+  if (block.startsWith('|')) return formatMarkdownTable(block, wrap, width);
   const lines = block.replaceAll(/(?<=\S)\n(?!\s*([-*]|\d+\.) )\s*/g, ' ').split('\n');
   return lines.map((line) => wrap(formatInline(line))).join('\n');
 }
 
 /** A table that is wider than the terminal becomes a list of its rows. */
-function formatTable(block: string, wrap: (text: string) => string, width: number): string {
+function formatMarkdownTable(block: string, wrap: (text: string) => string, width: number): string {
   const [headings = [], , ...rows] = block
     .split('\n')
     .map((row) => row.replaceAll('\\|', '\u0000').split('|').slice(1, -1))
     .map((cells) => cells.map((cell) => formatInline(cell.trim().replaceAll('\u0000', '|'))));
-  const text = table(headings, rows);
+  const text = formatTable(headings, rows);
   if (text.split('\n').every((line) => line.length <= width)) return text;
   return rows
     .map(([first = '', ...cells]) => {

@@ -30,7 +30,7 @@ async function run(input: readonly string[]): Promise<void> {
     await print((await complete(input.slice(1))).join('\n'));
     return;
   }
-  // Needs no commands, so it does not load them.
+  // The version is available without loading the commands.
   if (input.length === 1 && /^(-v|--version)$/.test(input[0]!)) return print(version());
   const { createProgram, ...groups } = await import('./commands.ts');
   const args = await resolveWords(moveFlagsToEnd(input), groups);
@@ -42,7 +42,7 @@ async function run(input: readonly string[]): Promise<void> {
   }
 }
 
-/** `espalier --profile a folder list` is `espalier folder list --profile a`. */
+/** `espalier --profile a folder list` means `espalier folder list --profile a`. */
 function moveFlagsToEnd(args: readonly string[]): readonly string[] {
   const names = Object.values(commandLineSettings).map((each) => `--${flagName(each)}`);
   const rest = [...args];
@@ -54,7 +54,7 @@ function moveFlagsToEnd(args: readonly string[]): readonly string[] {
   return end < 0 ? [...rest, ...flags] : [...rest.slice(0, end), ...flags, ...rest.slice(end)];
 }
 
-/** `help folder list` and `folder help list` are `folder list --help`, and `keys` is `keys list`. */
+/** `help folder list` and `folder help list` mean `folder list --help`, and `keys` means `keys list`. */
 async function resolveWords(
   input: readonly string[],
   groups: Pick<typeof Commands, 'findGroup' | 'findGroupDefault'>,

@@ -7,7 +7,7 @@ import { StartError, UsageError } from '../config/start-error.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },
-  failed: { code: 1, about: 'Failed; the message says why' },
+  failed: { code: 1, about: 'Failed; the message contains the reason' },
   usage: { code: 2, about: 'Wrong usage, for example an unknown option or an invalid setting' },
   login: { code: 3, about: 'Not logged in, or the session has ended' },
   unreachable: { code: 4, about: 'The server cannot be reached or is overloaded' },
@@ -62,7 +62,7 @@ export function describeFailure(error: unknown): Failure {
   throw error;
 }
 
-/** A failure that the command itself detects. It looks like the same error from the server. */
+/** Creates an error for a failure that the command itself detects, with the code that the server would use. */
 export function failure(code: ErrorCode, message: string, options?: ErrorOptions): ExitError {
   return new ExitError(exitCodeOf({ code }), escapeControls(message), code, options);
 }

@@ -16,7 +16,7 @@ import {
   type NamedUser,
 } from './api/resolve-names.ts';
 import type { CommandInput, Group, Options } from './command.ts';
-import { escaped, facts, table, toMinute } from './terminal/output.ts';
+import { escaped, formatFacts, formatTable, toMinute } from './terminal/output.ts';
 
 export interface GrantDetails {
   readonly level: string;
@@ -64,7 +64,7 @@ const list = apiCommand({
       toMinute(each.grantedAt),
     ]);
     const none = `No grants found.${inherited ? '' : ' To include the folders above, use --inherited.'}`;
-    return { data: grants, text: () => table(['Folder', 'To', 'Level', 'Since (UTC)'], rows, none) };
+    return { data: grants, text: () => formatTable(['Folder', 'To', 'Level', 'Since (UTC)'], rows, none) };
   },
 });
 
@@ -95,12 +95,12 @@ const levels = ['read', 'write', 'manage', 'none'] as const;
 const create = apiCommand({
   about: 'Grant a user or a group access to a folder, or change the level of their grant',
   aliases: ['set', 'add'],
-  words: [folderWord, { name: 'level', about: 'read, write, manage or none', completes: levels }],
+  words: [folderWord, { name: 'level', about: 'read, write, manage or none', completions: levels }],
   options: subjectOptions,
   details: `Requires MANAGE on the folder. Each user or group has at most one grant on a folder: a new one replaces it. A grant applies to
 the folder and its contents, unless a deeper grant overrides it.
 
-The level write includes read, and manage includes write and granting access. The level none blocks inherited access.`,
+The level write includes read, and manage includes write and the right to grant access. The level none blocks inherited access.`,
   examples: [
     'espalier grant create /Places read --user anna',
     'espalier grant set /Places manage --user anna',
@@ -138,7 +138,7 @@ const remove = apiCommand({
   words: [folderWord],
   options: subjectOptions,
   details:
-    'Requires MANAGE on the folder. Inherited access then applies again. To block it, use espalier grant create with the level none.',
+    "Requires MANAGE on the folder. Inherited access then applies again. To block inherited access, run 'espalier grant create' with the level none.",
   examples: ['espalier grant delete /Places --user anna', 'espalier grant delete /Places --group gardeners'],
   validate: requireOneSubject,
   async run(connection, input) {
@@ -160,7 +160,7 @@ interface EffectiveAccess {
 }
 
 const who = apiCommand({
-  about: 'List everyone who has access to a folder, with the grant that decides',
+  about: 'List the users with access to a folder, each with the grant that determines it',
   words: [folderWord],
   details:
     'Requires MANAGE on the folder. Includes inherited access and administrators, who have MANAGE on every folder.',
@@ -178,7 +178,10 @@ const who = apiCommand({
       level,
       deciding ? describeGrant(deciding) : 'administrator',
     ]);
-    return { data: users, text: () => table(['User', 'Level', 'Because of'], rows, 'No users have access.') };
+    return {
+      data: users,
+      text: () => formatTable(['User', 'Level', 'Because of'], rows, 'No users have access.'),
+    };
   },
 });
 
@@ -197,7 +200,7 @@ export const explain = apiCommand({
   about: 'Explain the access of a user to a folder',
   words: [userWord, folderWord],
   details:
-    'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users. For a list of the users with access, run espalier grant who.',
+    "Users can explain their own access. Administrators and users who manage the folder can explain the access of all users. For a list of the users with access, run 'espalier grant who'.",
   examples: ['espalier explain anna "/Places/Floor 2"', 'espalier explain anna / --json'],
   async run(connection, { words: [who, where] }) {
     const { client, signal } = connection;
@@ -215,7 +218,7 @@ export const explain = apiCommand({
 });
 
 function formatExplanation({ user, folder, level, grant: deciding, reason }: Explanation): string {
-  return facts([
+  return formatFacts([
     ['User', user.username],
     ['Folder', folder.path],
     ['Level', level],

@@ -13,7 +13,7 @@ import {
   type NamedUser,
 } from './api/resolve-names.ts';
 import type { Command, Group } from './command.ts';
-import { escaped, facts, table, toMinute } from './terminal/output.ts';
+import { escaped, formatFacts, formatTable, toMinute } from './terminal/output.ts';
 import { confirm, yesOption } from './terminal/prompts.ts';
 
 interface GroupDetails extends NamedGroup {
@@ -34,7 +34,7 @@ const list = apiCommand({
     }`;
     const groups = await everyItem(listReader<GroupDetails>(connection, query, { text }));
     const rows = groups.map(({ name, createdAt }) => [name, toMinute(createdAt)]);
-    return { data: groups, text: () => table(['Name', 'Since (UTC)'], rows, 'No groups found.') };
+    return { data: groups, text: () => formatTable(['Name', 'Since (UTC)'], rows, 'No groups found.') };
   },
 });
 
@@ -53,7 +53,7 @@ const show = apiCommand({
       of: group(id: $id) { list: members(first: $first, after: $after) { items { id username } ${pageInfo} } }
     }`;
     const members = await everyItem(listReader<NamedUser>(connection, memberQuery, { id }));
-    const head = facts([
+    const head = formatFacts([
       ['Name', details.name],
       ['Id', id],
       ['Created', `${toMinute(details.createdAt)} UTC`],
@@ -70,7 +70,7 @@ const create = apiCommand({
   about: 'Create a group',
   aliases: ['add'],
   words: [nameWord],
-  details: 'For administrators. To add users to the group, run espalier group join.',
+  details: "For administrators. To add users to the group, run 'espalier group join'.",
   examples: ['espalier group create gardeners'],
   async run(connection, { words: [name] }) {
     type Payload = { group: GroupDetails };
@@ -82,7 +82,14 @@ const create = apiCommand({
 
 const rename = apiCommand({
   about: 'Rename a group',
-  words: [groupWord, { ...nameWord, name: 'new-name' }],
+  words: [
+    groupWord,
+    {
+      ...nameWord,
+      name: 'new-name',
+      about: 'The new name: 1 to 128 characters, unique without regard to case',
+    },
+  ],
   details: 'For administrators. The group keeps its members and grants.',
   examples: ['espalier group rename gardeners "Garden team"'],
   async run(connection, { words: [reference, name] }) {

@@ -18,7 +18,7 @@ import {
 import { KeyEncryption, readKeyRows, type KeyRow } from '../sessions/signing-keys.ts';
 import { command, json, type Group, type SettingFlags } from './command.ts';
 import { databaseSettings, onDatabase } from './database-command.ts';
-import { table, toMinute } from './terminal/output.ts';
+import { formatTable, toMinute } from './terminal/output.ts';
 
 /** The settings of commands that create or open keys. */
 const keySettings = [...databaseSettings, settingsTable.masterKey];
@@ -45,7 +45,7 @@ function requireSameSeal(
     if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
   if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
-      'The keys in the database are not sealed, but a master key is set. Start the nodes with it first, or run espalier keys seal.',
+      "The keys in the database are not sealed, but a master key is set. Start the servers with this master key first, or run 'espalier keys seal'.",
     );
   }
 }
@@ -55,8 +55,8 @@ const list = command({
   aliases: ['ls'],
   options: { json },
   settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
-  details: `One key signs. A published key will sign later. The other keys verify tokens that they signed before. You can also run
-espalier keys.`,
+  details: `One key signs tokens. A published key signs later. The other keys verify tokens that they signed before. You can also run
+'espalier keys'.`,
   examples: ['espalier keys list', 'espalier keys'],
   run: ({ flags }) =>
     onDatabase(flags, async ({ database, settings }) => {
@@ -69,7 +69,7 @@ espalier keys.`,
         each.sealedWith,
       ]);
       const headings = ['Key', 'State', 'Signs from (UTC)', 'Needed until (UTC)', 'Sealed with'];
-      return { data: statuses, text: table(headings, rows) };
+      return { data: statuses, text: formatTable(headings, rows) };
     }),
 });
 
@@ -86,7 +86,7 @@ const rotate = command({
   about: 'Publish a new signing key, which becomes active later',
   options: { json },
   settings: keySettings,
-  details: `The new key signs after five minutes, when every node and every other service that verifies tokens has read it. Users stay
+  details: `The new key signs after five minutes, when every server and every other service that verifies tokens has read it. Users stay
 logged in. Servers rotate keys automatically every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
   examples: ['espalier keys rotate'],
   run: ({ flags }) =>
@@ -111,22 +111,22 @@ interface Retirement {
 
 const retire = command({
   about: 'Retire a signing key and invalidate the tokens that it signed',
-  words: [{ name: 'id', about: 'The id of the key, from espalier keys list', isOptional: true }],
+  words: [{ name: 'id', about: "The id of the key, from 'espalier keys list'", isOptional: true }],
   options: {
     atOnce: { about: 'Retire the key even if it signs now, and replace it with a new key' },
     all: { about: 'Replace all keys with one new key' },
     json,
   },
   settings: keySettings,
-  details: `Invalidates all tokens that the key signed. Clients with such a token must log in again.
+  details: `Clients with such a token must log in again.
 
-Use --at-once if others may have the key that signs: it retires the key and activates a new one at the same time. Use --all if
-others may have the database, or if the master key is lost.`,
+Use --at-once if others may have the key that signs: the command then retires this key and activates a new one at the same time.
+Use --all if others may have the database, or if the master key is lost.`,
   examples: ['espalier keys retire 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b', 'espalier keys retire --all'],
   run({ words: [id], options, flags }) {
     if ((id === undefined) !== options.all) {
       throw new UsageError(
-        'Specify either the id of a key or --all. To list the ids, run espalier keys list.',
+        "Specify either the id of a key or --all. To list the ids, run 'espalier keys list'.",
       );
     }
     return onKeys(flags, async (keys) => {
@@ -184,7 +184,7 @@ function describeRetirement(done: Retirement, id: string | undefined, { encrypti
   }
   if (id === undefined && encryption.id !== null) {
     lines.push(
-      `It is sealed with the master key ${encryption.id}: nodes now start only with this master key.`,
+      `The new key is sealed with the master key ${encryption.id}: servers now start only with this master key.`,
     );
   }
   return lines.join('\n');
@@ -196,13 +196,13 @@ const seal = command({
     oldMasterKeyFile: {
       value: 'path',
       about: 'The file with the old master key',
-      completes: 'file',
+      completions: 'file',
     },
     json,
   },
   settings: keySettings,
-  details: `Encrypts the keys with the master key in --master-key-file or ESPALIER_MASTER_KEY. If they are encrypted with another
-master key, pass its file with --old-master-key-file. Without a master key, stores the keys unencrypted.`,
+  details: `Encrypts the keys with the master key in --master-key-file or ESPALIER_MASTER_KEY. If the keys are already encrypted with
+another master key, pass its file with --old-master-key-file. Without a master key, stores the keys unencrypted.`,
   examples: [
     'espalier keys seal --master-key-file key.txt',
     'espalier keys seal --master-key-file key.txt --old-master-key-file old-key.txt',
@@ -242,12 +242,12 @@ function describeSealing(count: number, { id }: KeyEncryption): string {
   const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
   if (count === 0) return `Nothing to do: every key is ${how}.`;
   return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with the same ESPALIER_MASTER_KEY before the next key is created.
-Older backups still contain the keys as they were. If others may have such a backup, a rotation alone is not enough.
+Backups that you made before still contain the keys in their old form. If others may have such a backup, a rotation alone is not enough.
 After the restart, do one of the following:
-- Run espalier keys rotate. When the new key signs, run espalier keys retire <id> for each older key. Clients with a token
+- Run 'espalier keys rotate'. When the new key signs, run 'espalier keys retire <id>' for each older key. Clients with a token
   of an older key must log in again.
-- Without waiting, run espalier keys retire <id> --at-once. All users must log in again.
-Run espalier keys list for the ids and to see which key signs.`;
+- Without waiting, run 'espalier keys retire <id> --at-once'. All users must log in again.
+To see the ids and the key that signs, run 'espalier keys list'.`;
 }
 
 export const keys: Group = { commands: { list, rotate, retire, seal }, groupDefault: 'list' };

@@ -24,16 +24,16 @@ const maxLogoutMs = 3_000;
 export const login = command({
   about: 'Log in to a server and store the session for later commands',
   options: {
-    username: { value: 'name', short: 'u', about: 'The user name; default: ask' },
+    username: { value: 'name', short: 'u', about: 'The user name; without it, the command asks' },
     ...passwordOptions,
   },
   settings: connectionSettings,
-  details: `Asks for missing values. Stores the session in a file that only you can read. Later commands use it and extend it.
-The next login at this server with the same profile ends it.
+  details: `Asks for missing values. Stores the session in a file that only you can read. Later commands use and extend this
+session. The next login to the same server with the same profile ends it.
 
---url is the API root of the server: an http or https URL, with the path if it has one, such as https://example.com/espalier.
-Without it, logs in to the server of the last login with this profile, or if there was none, to ${defaultUrl}. Later commands
-need no --url: with one, they fail if the session is for another server.
+--url is the API root of the server: an http or https URL with its path, such as https://example.com/espalier.
+Without --url, logs in to the server of the last login with this profile, or to ${defaultUrl} at the first login. Later commands do
+not need --url, and fail if it names another server.
 
 --profile is a name of your choice for the stored session: letters, digits, dots, dashes and underscores. Use several for
 several servers or users, and pass the same --profile to later commands.`,
@@ -62,7 +62,7 @@ several servers or users, and pass the same --profile to later commands.`,
         await client.logout().catch(() => undefined);
         throw error;
       });
-      if (replaced?.url === url && replaced.tokens) await endReplaced(url, replaced.tokens);
+      if (replaced?.url === url && replaced.tokens) await logOutReplaced(url, replaced.tokens);
     } catch (error) {
       throw explainConnection(url, error);
     } finally {
@@ -86,7 +86,7 @@ async function requireServer(url: string, signal: AbortSignal): Promise<void> {
 }
 
 /** Logs out the replaced session. Otherwise, the session would stay valid until it expires. */
-async function endReplaced(url: string, tokens: Tokens): Promise<void> {
+async function logOutReplaced(url: string, tokens: Tokens): Promise<void> {
   const client = await clientFor(url, { read: () => tokens, write: () => undefined }, { retrySeconds: 0 });
   try {
     await client.logout({ signal: AbortSignal.timeout(maxLogoutMs) });
@@ -124,8 +124,8 @@ async function askForName(before: string | undefined): Promise<string> {
 export const logout = command({
   about: 'Log out and delete the stored session',
   settings: connectionSettings,
-  details: `Deletes the stored session even if the server cannot be reached. The session then expires on the server. The name of the
-server and of the user stay stored, as defaults of the next login.`,
+  details: `Deletes the stored session even if the server cannot be reached. The session then expires on the server. Keeps the server
+URL and the user name as defaults for the next login.`,
   examples: ['espalier logout', 'espalier logout --profile staging'],
   async run({ flags }) {
     const file = profileFile(flags);
@@ -167,7 +167,7 @@ export const whoami = apiCommand({
   async run({ client, file, signal }) {
     const { viewer } = await client.query<Answer>(query, {}, { signal }).catch((error: unknown) => {
       // A token may outlive its session: after a logout elsewhere, or when a backup was restored.
-      throw isClientError(error, 'NOT_FOUND') ? file.sessionEnded() : error;
+      throw isClientError(error, 'NOT_FOUND') ? file.sessionEndedError() : error;
     });
     const { user, session } = viewer;
     return {

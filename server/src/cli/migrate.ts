@@ -8,7 +8,7 @@ import { requireSchemaVersion } from '../database/migrations.ts';
 import {
   allSteps,
   type MigrationStep,
-  migrate as takeSteps,
+  migrate as runMissingSteps,
   missingSteps,
   sqliteFilePath,
 } from '../database/open-database.ts';
@@ -24,22 +24,22 @@ export const migrate = command({
   about: 'Update the database schema, or print the missing steps as SQL',
   options: { dryRun: { about: 'Print the SQL of the missing steps without running it' }, json },
   settings: databaseSettings,
-  details: `The server does the same when it starts. If several processes migrate at once, one runs the steps and the others wait.`,
+  details: `The server also updates the schema when it starts. If several processes migrate at once, one runs the steps and the others wait.`,
   examples: ['espalier migrate --dry-run', 'espalier migrate'],
   run: ({ options, flags }) => (options.dryRun ? listMissingSteps(flags) : runSteps(flags, options.json)),
 });
 
 function runSteps(flags: SettingFlags, isJson: boolean): Promise<Output> {
   return onAnyDatabase(flags, async (database, displayUrl) => {
-    const taken: { number: number; name: string }[] = [];
-    await takeSteps(database, systemClock, ({ number, name }) => {
+    const stepsRun: { number: number; name: string }[] = [];
+    await runMissingSteps(database, systemClock, ({ number, name }) => {
       // Printed before the step runs, because creating an index on a large table takes a long time.
       if (!isJson) console.log(`Step ${number}: ${name}`);
-      taken.push({ number, name });
+      stepsRun.push({ number, name });
     });
     return {
-      data: { database: displayUrl, steps: taken },
-      text: `${displayUrl} is ${taken.length > 0 ? '' : 'already '}up to date.`,
+      data: { database: displayUrl, steps: stepsRun },
+      text: `${displayUrl} is ${stepsRun.length > 0 ? '' : 'already '}up to date.`,
     };
   });
 }
@@ -83,12 +83,12 @@ function onAnyDatabase(
 
 /** An unfinished copy may have the current schema, but no server starts on it. */
 async function requireNoCopy(database: Database): Promise<void> {
-  const mark = await database.transaction(async (transaction) =>
+  const copyMarker = await database.transaction(async (transaction) =>
     (await requireSchemaVersion(transaction)) > 0 ? readInstallationValue(transaction, 'copying') : undefined,
   );
-  if (mark === undefined) return;
+  if (copyMarker === undefined) return;
   throw new StartError(
-    'The database contains an unfinished copy of an installation. To continue the copy, run the same espalier copy command again.',
+    "The database contains an unfinished copy of an installation. To continue the copy, run the same 'espalier copy' command again.",
   );
 }
 

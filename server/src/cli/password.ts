@@ -19,13 +19,13 @@ import {
 } from './terminal/prompts.ts';
 
 /** The heading of the options that need no server. */
-const heading = 'A lost password, directly on the database:';
+const heading = 'To replace a lost password directly on the database:';
 
 const options = {
   oldPasswordFile: {
     value: 'path',
     about: 'Read your old password from this file',
-    completes: 'file',
+    completions: 'file',
     conflicts: ['onDatabase'],
   },
   ...newPasswordOptions,
@@ -36,7 +36,7 @@ const options = {
 
 type Input = CommandInput<typeof options>;
 
-interface Ended {
+interface EndedSessions {
   readonly endedSessions: number;
 }
 
@@ -49,14 +49,14 @@ export const password = command({
   details: `Asks for the new password twice, unless an option provides it. A password must have 8 to 128 characters and must not be the
 user name or a common password.
 
-Without a user, changes your own password, asks for the old one and ends your other sessions. --password-stdin and --password-file
-are for the new password.
+Without a user, changes your own password, asks for the old password and ends your other sessions. --password-stdin and --password-file
+provide the new password.
 
 With a user, sets the password of that user and ends all sessions of the user. For administrators.
 
-With --on-database, replaces a lost password, even that of the last administrator. Run it where the server runs, with the
-database settings of the server, for example --database-url; see espalier serve --help. Running servers end the sessions of the user within a second. The journal shows a change by the
-server.`,
+With --on-database, replaces a lost password, even the password of the last administrator. Run the command on the machine
+of the server, with the database settings of the server, for example --database-url; run 'espalier serve --help' for a list. Running
+servers end the sessions of the user within a second. In the journal, the server is the author of this change.`,
   examples: [
     'espalier user password',
     'espalier user password anna --generate',
@@ -81,7 +81,7 @@ async function changeOwn(connection: Connection, input: Input['options']): Promi
   const oldPassword = await readOldPassword(input.oldPasswordFile);
   const { password: newPassword, generated } = await readNewPassword(input, 'New password');
   const passwords = { oldPassword, newPassword };
-  const done = await mutate<Ended>(connection, 'changePassword', passwords, 'endedSessions');
+  const done = await mutate<EndedSessions>(connection, 'changePassword', passwords, 'endedSessions');
   const text = `The password was changed. Other sessions ended: ${done.endedSessions}.`;
   return withPassword(done, text, generated);
 }
@@ -105,11 +105,11 @@ async function setForUser(
   type Answer = { viewer: { user: { id: string } } };
   const { viewer } = await client.query<Answer>('{ viewer { user { id } } }', {}, { signal });
   if (viewer.user.id === userId) {
-    throw new StartError('To change your own password, run espalier user password without a name.');
+    throw new StartError("To change your own password, run 'espalier user password' without a name.");
   }
   const name = escapeControls(username);
   const { password: chosen, generated } = await readNewPassword(input, `New password of ${name}`);
-  const done = await mutate<Ended>(
+  const done = await mutate<EndedSessions>(
     connection,
     'resetPassword',
     { userId, password: chosen },

@@ -23,13 +23,13 @@ import { toAssignments } from './folder/folder-options.ts';
 import { escapeControls, printJson } from './terminal/output.ts';
 
 const options = {
-  file: { value: 'path', about: 'Read the query from this file', completes: 'file' },
+  file: { value: 'path', about: 'Read the query from this file', completions: 'file' },
   variables: { value: 'json', about: 'The variables as a JSON object' },
-  variablesFile: { value: 'path', about: 'Read the variables from this file', completes: 'file' },
+  variablesFile: { value: 'path', about: 'Read the variables from this file', completions: 'file' },
   variable: {
     value: 'name=value',
     isRepeatable: true,
-    about: 'A variable; the value is parsed as JSON if possible, otherwise it is text',
+    about: 'Set a variable; the value is JSON if it can be parsed, otherwise text',
   },
   operation: { value: 'name', about: 'The operation to run, if the query contains several' },
   compact: { about: 'Print JSON on one line, even on a terminal' },
@@ -111,7 +111,7 @@ async function readDocument(word: string | undefined, file: string | undefined):
   }
   if (word !== undefined && word !== '-') return word;
   if (word === undefined && process.stdin.isTTY) {
-    throw new UsageError('The query is missing. Run espalier query --help for details.');
+    throw new UsageError("The query is missing. Run 'espalier query --help' for details.");
   }
   return readAll(process.stdin);
 }

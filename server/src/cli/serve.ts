@@ -18,7 +18,7 @@ import { findSettingWarnings, unsealedWarning } from '../config/settings-warning
 import { catchStopSignals, endOnBug, type StopSignal } from '../startup/signals.ts';
 
 /** A server in this process, or a cluster of workers. */
-interface Running {
+interface RunningServer {
   readonly url: string;
   readonly metricsUrl: string | undefined;
   /** Rejects if the cluster fails. */
@@ -36,7 +36,7 @@ export const serve = command({
     Object.values(group).map((setting) => ({ ...setting, heading: `${subject}:` })),
   ),
   printsWarnings: true,
-  details: 'Each setting is a flag or an environment variable. A flag overrides the variable.',
+  details: 'Set each setting with a flag or an environment variable. A flag overrides its variable.',
   examples: [
     'espalier serve --demo',
     'espalier serve --port 9090 --database-url sqlite:/var/lib/espalier/espalier.db',
@@ -87,7 +87,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
 }
 
 /** Loads the server only if it runs in this process: a primary uses less memory without it. */
-async function start(options: ClusterOptions): Promise<Running> {
+async function start(options: ClusterOptions): Promise<RunningServer> {
   if (options.settings.workers > 1) return startCluster(options);
   const { startServer } = await import('../server.ts');
   return startServer({
@@ -100,7 +100,7 @@ async function start(options: ClusterOptions): Promise<Running> {
 }
 
 /** If a worker cannot start, reports the same message and exit code as a single process. */
-async function startCluster(options: ClusterOptions): Promise<Running> {
+async function startCluster(options: ClusterOptions): Promise<RunningServer> {
   try {
     return await Primary.start(options);
   } catch (error) {
@@ -116,13 +116,13 @@ async function work(): Promise<void> {
 
 /** Returns undefined if a signal stops the start. After a signal, waits at most `stopSeconds` for the start to finish. */
 async function unlessStopped(
-  starting: Promise<Running>,
+  starting: Promise<RunningServer>,
   { signal, whenRequested }: StopSignal,
   { stopSeconds }: Settings,
-): Promise<Running | undefined> {
-  const isLate = whenRequested.then(() => delay(stopSeconds * 1000, undefined));
+): Promise<RunningServer | undefined> {
+  const timeout = whenRequested.then(() => delay(stopSeconds * 1000, undefined));
   try {
-    return await Promise.race([starting, isLate]);
+    return await Promise.race([starting, timeout]);
   } catch (error) {
     if (error === signal.reason) return undefined;
     throw error;
@@ -130,15 +130,17 @@ async function unlessStopped(
 }
 
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl, demo }: Settings): string {
-  const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
+  const password = generatedPassword
+    ? `${generatedPassword}   (shown only this once)`
+    : 'from ESPALIER_ADMIN_PASSWORD';
   return `
-First start: set up ${redactPassword(databaseUrl)}${demo ? ' with the demo tree' : ''} and its administrator
+First start: created the administrator${demo ? ' and the demo tree' : ''} in ${redactPassword(databaseUrl)}
 
   User name  ${username}
   Password   ${password}`;
 }
 
-function addresses({ url, metricsUrl }: Running, { databaseUrl, ...settings }: Settings): string {
+function addresses({ url, metricsUrl }: RunningServer, { databaseUrl, ...settings }: Settings): string {
   const addresses = {
     API: url,
     Console: settings.console && `${url}/console`,
@@ -158,7 +160,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, ...settings }: S
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;
 }
 
-function howToTry({ url }: Running): string {
+function howToTry({ url }: RunningServer): string {
   return `
 Log in and list the folders, in another terminal:
 

@@ -6,7 +6,15 @@ import { everyItem, itemsOf, listReader, pageInfo, type ReadPage } from './api/p
 import { findUser, mutate, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
 import type { Group } from './command.ts';
 import { ExitError, failure, isClientError } from './failures.ts';
-import { escaped, facts, print, printJson, table, toMinute, toSecond } from './terminal/output.ts';
+import {
+  escaped,
+  formatFacts,
+  print,
+  printJson,
+  formatTable,
+  toMinute,
+  toSecond,
+} from './terminal/output.ts';
 
 interface SessionDetails {
   readonly id: string;
@@ -80,15 +88,15 @@ function formatList(sessions: readonly SessionDetails[]): string {
     each.agent,
   ]);
   const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
-  return table(headings, rows, 'No sessions found.');
+  return formatTable(headings, rows, 'No sessions found.');
 }
 
 const show = apiCommand({
-  about: 'Show a session with its refreshes',
-  words: [{ name: 'id', about: 'The id of a session, from espalier session list' }],
+  about: 'Show a session and when its tokens were refreshed',
+  words: [{ name: 'id', about: "The id of a session, from 'espalier session list'" }],
   details: `Users can show their own sessions, administrators all sessions. Lists the last twenty refreshes within seven days, the newest
-first, and whether a client reused a spent refresh token. Reuse soon after the refresh is a lost response or a second tab. Later
-reuse means theft and ends the session.`,
+first, and whether a client reused a refresh token. Reuse soon after the refresh is usually due to a lost response or a second
+browser tab. The server treats later reuse as theft and ends the session.`,
   examples: ['espalier session show 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
   async run(connection, { words: [id] }) {
     const session = await findSession(connection, id!);
@@ -111,7 +119,7 @@ async function findSession(connection: ApiConnection, id: string): Promise<Sessi
 }
 
 function formatSession(shown: SessionWithRefreshes): string {
-  const head = facts([
+  const head = formatFacts([
     ['Id', `${shown.id}${shown.isCurrent ? ' (current)' : ''}`],
     ['User', shown.user.username],
     ['Since', `${toMinute(shown.createdAt)} UTC`],
@@ -127,7 +135,7 @@ function formatSession(shown: SessionWithRefreshes): string {
     refresh.agent,
     formatReplays(refresh),
   ]);
-  return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'Spent token reused'], rows)}`;
+  return `${head}\n\n${formatTable(['Refreshed (UTC)', 'Address', 'Device', 'Spent token reused'], rows)}`;
 }
 
 function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {
@@ -138,12 +146,12 @@ function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refr
 }
 
 const revoke = apiCommand({
-  about: 'Revoke sessions immediately on every node, and close their sockets',
+  about: 'Revoke sessions immediately on every server, and close their WebSockets',
   aliases: ['delete', 'rm'],
   words: [
     {
       name: 'id',
-      about: 'The id of a session, from espalier session list',
+      about: "The id of a session, from 'espalier session list'",
       isOptional: true,
       isRepeatable: true,
     },
@@ -152,7 +160,8 @@ const revoke = apiCommand({
     allOthers: { about: 'Revoke all your sessions except the current one' },
     user: {
       value: 'name',
-      about: 'Revoke all sessions of this user (name or id:<id>); other users: for administrators',
+      about:
+        'Revoke all sessions of this user (name or id:<id>); for another user, you must be an administrator',
     },
   },
   details:

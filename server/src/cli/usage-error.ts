@@ -15,8 +15,8 @@ const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   undelete: ['restore'],
 };
 
-/** Suggested commands for a single word, which lacks its noun. */
-const withNoun: Readonly<Record<string, string>> = {
+/** Suggested commands for words that other programs use without a noun. */
+const commandsByWord: Readonly<Record<string, string>> = {
   cp: 'folder duplicate',
   export: 'folder export',
   import: 'folder import',
@@ -37,22 +37,22 @@ export function hasPrinted({ code }: { readonly code?: unknown }): boolean {
 }
 
 /** Returns `folder list` for the command `espalier folder list`. */
-export function fullName(added: Command): string {
-  const { parent } = added;
-  return parent?.parent ? `${fullName(parent)} ${added.name()}` : parent ? added.name() : '';
+export function fullName(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${fullName(parent)} ${command.name()}` : parent ? command.name() : '';
 }
 
 /** Rewrites a message of commander as sentences. The value of an unknown option may be a password and is left out. */
-export function toUsageError(error: CommanderError, added: Command): UsageError {
-  const run = `Run espalier ${[fullName(added), '--help'].filter(Boolean).join(' ')} for details.`;
+export function toUsageError(error: CommanderError, command: Command): UsageError {
+  const run = `Run '${['espalier', fullName(command), '--help'].filter(Boolean).join(' ')}' for details.`;
   if (error.code === 'commander.help') return new UsageError(`A command is missing. ${run}`);
   const [, what = '', hint = ''] = /^(?:error: )?([^]*?)\.?(?:\n\(([^]*)\))?$/.exec(error.message) ?? [];
   const plain =
     error.code === 'commander.excessArguments'
       ? what.replace(/ but got (\d+):[^]*$/, ' but got $1')
       : what.replace(/^(unknown option '-[^=]*)=[^]*$/, "$1'");
-  const meant = fileFlagFor(plain, added) ?? commandFor(plain, added);
-  const suggestion = meant === undefined ? hint || listVerbs(error, added) : `Did you mean ${meant}?`;
+  const meant = fileFlagFor(plain, command) ?? commandFor(plain, command);
+  const suggestion = meant === undefined ? hint || listVerbs(error, command) : `Did you mean ${meant}?`;
   const sentence = plain.charAt(0).toUpperCase() + plain.slice(1);
   return new UsageError([`${sentence}.`, suggestion, run].filter(Boolean).join(' '), { cause: error });
 }
@@ -71,7 +71,7 @@ function fileFlagFor(message: string, { options }: Command): string | undefined 
 
 function commandFor(message: string, { commands, parent }: Command): string | undefined {
   const [, word = ''] = /^unknown command '([^']+)'/.exec(message) ?? [];
-  if (!parent) return Object.hasOwn(withNoun, word) ? withNoun[word] : undefined;
+  if (!parent) return Object.hasOwn(commandsByWord, word) ? commandsByWord[word] : undefined;
   const verbs = Object.hasOwn(otherVerbs, word) ? otherVerbs[word]! : [];
   return verbs.find((verb) => commands.some((each) => each.name() === verb));
 }

@@ -1,11 +1,11 @@
 /** `espalier user`: the users of the server. */
 
 import { apiCommand } from './api/connection.ts';
-import { everyItem, halving, itemsOf, listReader, pageInfo, type Page } from './api/pages.ts';
+import { everyItem, withSmallerPages, itemsOf, listReader, pageInfo, type Page } from './api/pages.ts';
 import { findUser, mutate, userWord, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
 import type { Command, Group } from './command.ts';
 import { password } from './password.ts';
-import { escaped, facts, table, toMinute } from './terminal/output.ts';
+import { escaped, formatFacts, formatTable, toMinute } from './terminal/output.ts';
 import { confirm, newPasswordOptions, readNewPassword, withPassword, yesOption } from './terminal/prompts.ts';
 
 interface GroupName {
@@ -13,7 +13,7 @@ interface GroupName {
 }
 
 /** A user with the first page of their groups. */
-interface ReadUser extends NamedUser {
+interface UserWithGroupPage extends NamedUser {
   readonly isAdministrator: boolean;
   readonly isDisabled: boolean;
   readonly createdAt: string;
@@ -21,7 +21,7 @@ interface ReadUser extends NamedUser {
   readonly groups: Page<GroupName>;
 }
 
-type UserDetails = Omit<ReadUser, 'groups'> & { readonly groups: readonly GroupName[] };
+type UserDetails = Omit<UserWithGroupPage, 'groups'> & { readonly groups: readonly GroupName[] };
 
 const groupFields = `items { name } ${pageInfo}`;
 const userFields = `id username isAdministrator isDisabled createdAt lastLoginAt groups { ${groupFields} }`;
@@ -29,7 +29,7 @@ const userFields = `id username isAdministrator isDisabled createdAt lastLoginAt
 /** Reads the remaining pages of the groups. */
 async function withAllGroups(
   connection: ApiConnection,
-  { groups: start, ...details }: ReadUser,
+  { groups: start, ...details }: UserWithGroupPage,
 ): Promise<UserDetails> {
   const query = `query ($id: ID!, $first: Int, $after: String) {
     of: user(id: $id) { list: groups(first: $first, after: $after) { ${groupFields} } }
@@ -50,7 +50,7 @@ const list = apiCommand({
       list: users(text: $text, first: $first, after: $after) { items { ${userFields} } ${pageInfo} }
     }`;
     const users: UserDetails[] = [];
-    const read = halving(listReader<ReadUser>(connection, query, { text }));
+    const read = withSmallerPages(listReader<UserWithGroupPage>(connection, query, { text }));
     for await (const each of itemsOf(read)) users.push(await withAllGroups(connection, each));
     return { data: users, text: () => formatList(users) };
   },
@@ -64,7 +64,7 @@ function formatList(users: readonly UserDetails[]): string {
     toMinute(each.lastLoginAt),
     groupsOf(each),
   ]);
-  return table(['Name', 'Role', 'State', 'Last login (UTC)', 'Groups'], rows, 'No users found.');
+  return formatTable(['Name', 'Role', 'State', 'Last login (UTC)', 'Groups'], rows, 'No users found.');
 }
 
 function groupsOf({ groups }: UserDetails): string {
@@ -75,15 +75,15 @@ const show = apiCommand({
   about: 'Show a user',
   words: [userWord],
   details:
-    'Users can show themselves, administrators all users. For the sessions of a user, run espalier session list --user.',
+    "Users can show themselves, administrators all users. For the sessions of a user, run 'espalier session list --user <name>'.",
   examples: ['espalier user show anna'],
   async run(connection, { words: [reference] }) {
     const { client, signal } = connection;
     const { id } = await findUser(connection, reference!);
     const query = `query ($id: ID!) { user(id: $id) { ${userFields} } }`;
-    const answer = await client.query<{ user: ReadUser }>(query, { id }, { signal });
+    const answer = await client.query<{ user: UserWithGroupPage }>(query, { id }, { signal });
     const details = await withAllGroups(connection, answer.user);
-    const text = facts([
+    const text = formatFacts([
       ['Name', details.username],
       ['Id', details.id],
       ['Role', details.isAdministrator ? 'administrator' : 'user'],
@@ -104,7 +104,7 @@ async function changeUser(
   input: object,
 ): Promise<UserDetails> {
   const fields = `user { ${userFields} }`;
-  const { user: changed } = await mutate<{ user: ReadUser }>(connection, mutation, input, fields);
+  const { user: changed } = await mutate<{ user: UserWithGroupPage }>(connection, mutation, input, fields);
   return withAllGroups(connection, changed);
 }
 
@@ -133,7 +133,14 @@ A password must have 8 to 128 characters and must not be the user name or a comm
 
 const rename = apiCommand({
   about: 'Rename a user',
-  words: [userWord, { ...nameWord, name: 'new-name' }],
+  words: [
+    userWord,
+    {
+      ...nameWord,
+      name: 'new-name',
+      about: 'The new name: 1 to 128 characters, unique without regard to case',
+    },
+  ],
   details: 'For administrators. The user keeps sessions, groups and grants.',
   examples: ['espalier user rename anna anna.berg'],
   async run(connection, { words: [reference, username] }) {
@@ -199,8 +206,8 @@ const remove = apiCommand({
   aliases: ['rm'],
   words: [userWord],
   options: { yes: yesOption },
-  details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run espalier
-user disable instead. You cannot delete yourself.`,
+  details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run
+'espalier user disable' instead. You cannot delete yourself.`,
   examples: ['espalier user delete anna', 'espalier user delete anna --yes'],
   async run(connection, { words: [reference], options }) {
     const { id, username } = await findUser(connection, reference!);
@@ -215,9 +222,9 @@ export const user: Group = {
   examples: [
     'espalier user create anna --generate',
     'espalier user promote anna',
-    'espalier user password                        # your own',
-    'espalier user password anna --generate        # of another user',
-    'espalier user password admin --on-database    # a lost one, where the server runs',
+    'espalier user password                        # change your own password',
+    'espalier user password anna --generate        # set the password of another user',
+    'espalier user password admin --on-database    # replace a lost password',
   ],
   commands: { list, show, create, rename, password, disable, enable, promote, demote, delete: remove },
 };

@@ -16,9 +16,9 @@ export async function workUntilStopped(): Promise<void> {
   ignoreSignals();
   const link = new PrimaryLink();
   const stopped = once(link.signal, 'abort');
-  const late = setTimeout(giveUp, setupTimeoutMs);
+  const timer = setTimeout(giveUp, setupTimeoutMs);
   const setup = await Promise.race([link.setup, stopped.then(() => undefined)]);
-  clearTimeout(late);
+  clearTimeout(timer);
   if (!setup) process.exit(0);
   const { settings, displayedSettings, number } = setup;
   const log = pino({ level: settings.logLevel }, new LogDestination()).child({ worker: number });
@@ -49,7 +49,7 @@ export async function workUntilStopped(): Promise<void> {
 /** Our primary sends the setup immediately. The primary of a process manager, for example PM2, never sends it. */
 function giveUp(): never {
   console.error(
-    'espalier: Another program, for example a process manager, started serve as its worker. Start serve as a separate process and set ESPALIER_WORKERS.',
+    "espalier: Another program, for example a process manager, started 'espalier serve' as its cluster worker. Start it as a separate process, and set ESPALIER_WORKERS for several workers.",
   );
   process.exit(1);
 }

@@ -132,7 +132,7 @@ describe("the doctor's backup check", () => {
   test('skips backups that are not configured', async () => {
     assert.match((await runChecks({ BACKUP_FOLDER: '' })).join(), /^skipped: The server makes no backups/);
     const postgres = { DATABASE_URL: 'postgres://host/espalier', BACKUP_FOLDER: '' };
-    assert.match((await runChecks(postgres)).join(), /^skipped: The server does not back up PostgreSQL/);
+    assert.match((await runChecks(postgres)).join(), /^skipped: Espalier does not back up PostgreSQL/);
   });
 });
 
@@ -178,7 +178,7 @@ describe("the doctor's metrics and traces check", () => {
     const other = await listen(createServer((_, response) => response.writeHead(404).end()));
     assert.match(
       (await runChecks({ METRICS_PORT: String(other) }))[0]!,
-      /^problem: The server at .* is not Espalier \(status 404\)\. Fix: Stop the other program, or set/,
+      /^problem: The program at .* is not Espalier \(status 404\)\. Fix: Stop the other program, or set/,
     );
     const mailPort = await listen(createPlainServer((socket) => socket.end('220 mail\r\n')));
     assert.match(

@@ -127,7 +127,7 @@ describe('a proxy in front of a server', () => {
     [
       'adds its own Server header',
       { changeResponse: (headers) => (headers['server'] = 'nginx') },
-      /warning: Requests pass a proxy \(nginx\), but ESPALIER_TRUST_PROXY/,
+      /warning: Requests pass through a proxy \(nginx\), but ESPALIER_TRUST_PROXY/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
     test(`causes exactly one finding if it ${fault}`, async () => {

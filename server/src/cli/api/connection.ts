@@ -20,7 +20,7 @@ import { ExitError, failure, isClientError } from '../failures.ts';
 import { version } from '../package-files.ts';
 import { ProfileFile, type Profile } from './profile.ts';
 
-/** The settings of every command that goes through the API. */
+/** The settings of every command that uses the API. */
 export const connectionSettings: readonly Setting[] = Object.values(commandLineSettings);
 
 export const defaultUrl = 'http://127.0.0.1:8080';
@@ -74,20 +74,20 @@ export async function withConnection<T>(
   const file = profileFile(flags);
   const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
-  if (!profile?.tokens) throw file.notLoggedIn(url ?? profile?.url);
+  if (!profile?.tokens) throw file.notLoggedInError(url ?? profile?.url);
   if (url !== undefined && url !== profile.url) {
-    throw file.loggedOut(`The stored session is for ${profile.url}, not for ${url}.`, url);
+    throw file.loggedOutError(`The stored session is for ${profile.url}, not for ${url}.`, url);
   }
-  if (await file.close()) {
+  if (await file.makePrivate()) {
     console.error(`espalier: Other users could read your session in ${file.path}. Only you can read it now.`);
   }
   const client = await clientFor(profile.url, file.storage(), options);
   try {
     return await untilSignal((signal) => work({ client, profile, file, signal }), options);
   } catch (error) {
-    if (isClientError(error, 'LOGGED_OUT')) throw file.sessionEnded();
-    throw isOfAnotherVersion(error)
-      ? anotherVersion(client.url, error)
+    if (isClientError(error, 'LOGGED_OUT')) throw file.sessionEndedError();
+    throw isFromOtherVersion(error)
+      ? otherVersionError(client.url, error)
       : explainConnection(client.url, error);
   } finally {
     client.close();
@@ -105,7 +105,7 @@ export function explainConnection(url: string, error: unknown): unknown {
   } else if (code === 'UNREACHABLE' && /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(message)) {
     text = `The server at ${url} does not use TLS. If this is intended, use ${url.replace(/^https:/, 'http:')}.`;
   } else if ((cause as { cause?: { code?: string } } | undefined)?.cause?.code === 'ECONNREFUSED') {
-    text = `${message} Start the server with espalier serve, or name another one with --url.`;
+    text = `${message} Start the server with 'espalier serve', or specify another server with --url.`;
   }
   return text === undefined ? error : failure(code, text, { cause: error });
 }
@@ -134,31 +134,31 @@ export async function clientFor(
 
 /** Reports once that the client repeats a request, so that the user knows the reason for the delay. */
 function reportRetries(url: string, send: typeof fetch): typeof fetch {
-  let failure: string | undefined;
+  let lastFailure: string | undefined;
   let isReported = false;
   return async (input, init) => {
-    if (failure !== undefined && !isReported) {
+    if (lastFailure !== undefined && !isReported) {
       isReported = true;
-      console.error(`espalier: ${failure}. Retrying.`);
+      console.error(`espalier: ${lastFailure}. Retrying.`);
     }
-    failure = undefined;
+    lastFailure = undefined;
     try {
       const response = await send(input, init);
-      if (response.status >= 500) failure = `${url} returned ${response.status}`;
+      if (response.status >= 500) lastFailure = `${url} returned ${response.status}`;
       return response;
     } catch (error) {
-      failure = `Cannot connect to ${url}`;
+      lastFailure = `Cannot connect to ${url}`;
       throw error;
     }
   };
 }
 
-/** Queries of commands match the schema of their own version, so only a server of another version rejects them. */
-function isOfAnotherVersion(error: unknown): error is EspalierError {
+/** The queries of the commands match the schema of their own version, so only a server of another version rejects them. */
+function isFromOtherVersion(error: unknown): error is EspalierError {
   return isClientError(error) && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data;
 }
 
-function anotherVersion(url: string, { message }: EspalierError): ExitError {
+function otherVersionError(url: string, { message }: EspalierError): ExitError {
   return failure(
     'NOT_ESPALIER',
     `The server at ${url} has another version and does not support this command: ${message}`,
@@ -166,8 +166,8 @@ function anotherVersion(url: string, { message }: EspalierError): ExitError {
 }
 
 /** Thrown by work that a signal stopped, with a message for the user. */
-export class Stopped extends Error {
-  override readonly name = 'Stopped';
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
 }
 
 /** The first signal stops the work. The second one ends the process immediately. */
@@ -175,22 +175,22 @@ export async function untilSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { stopSeconds = 3 }: Pick<ConnectionOptions, 'stopSeconds'> = {},
 ): Promise<T> {
-  const stopping = new AbortController();
+  const controller = new AbortController();
   let received: NodeJS.Signals | undefined;
   const stop = (signal: NodeJS.Signals) => {
     const end = () => process.exit(128 + constants.signals[signal]);
     if (received) end();
     received = signal;
-    stopping.abort();
+    controller.abort();
     // Work that ignores the signal, for example an attempt to connect, is abandoned.
     setTimeout(end, stopSeconds * 1000).unref();
   };
   for (const name of stopSignals) process.on(name, stop);
   try {
-    return await work(stopping.signal);
+    return await work(controller.signal);
   } catch (error) {
     if (!received || error instanceof ExitError) throw error;
-    const message = error instanceof Stopped ? error.message : '';
+    const message = error instanceof StoppedError ? error.message : '';
     throw new ExitError(128 + constants.signals[received], message);
   } finally {
     for (const name of stopSignals) process.off(name, stop);

@@ -8,7 +8,7 @@ export interface Page<Item> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** The page of an object that no longer exists. */
+/** An empty page, for an object that no longer exists. */
 export const noItems: Page<never> = { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
 
 export interface PageSlice {
@@ -68,8 +68,8 @@ export function listReader<Item>(
   };
 }
 
-/** Halves the page size after TOO_EXPENSIVE and keeps the smaller size. */
-export function halving<Item>(read: ReadPage<Item>): ReadPage<Item> {
+/** Halves the page size after TOO_EXPENSIVE, and uses the smaller size for all later pages. */
+export function withSmallerPages<Item>(read: ReadPage<Item>): ReadPage<Item> {
   let maxSize = Infinity;
   return async function readLess({ first, after }) {
     const size = Math.min(first, maxSize);

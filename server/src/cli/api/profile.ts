@@ -18,7 +18,7 @@ export interface Profile {
   readonly tokens?: Tokens | undefined;
 }
 
-const ofOthers = 0o077;
+const groupAndOthersBits = 0o077;
 
 export class ProfileFile {
   readonly path: string;
@@ -42,29 +42,29 @@ export class ProfileFile {
     }
     const profile = toProfile(text);
     if (profile) return profile;
-    throw this.loggedOut(`The file ${this.path} does not contain a valid session.`, '<url>');
+    throw this.loggedOutError(`The file ${this.path} does not contain a valid session.`, '<url>');
   }
 
-  /** Returns an error that names the command to log in again. Without `url`, this command uses the server of the last login. */
-  loggedOut(problem: string, url?: string): ExitError {
+  /** Returns an error with the command to log in again. Without `url`, that command uses the server of the last login. */
+  loggedOutError(problem: string, url?: string): ExitError {
     const flags = Object.entries({ profile: this.#name, url }).filter(([, value]) => value !== undefined);
     const login = ['espalier login', ...flags.map(([flag, value]) => `--${flag} ${value}`)].join(' ');
-    return failure('LOGGED_OUT', `${problem} Run ${login}.`);
+    return failure('LOGGED_OUT', `${problem} Run '${login}'.`);
   }
 
-  notLoggedIn(url?: string): ExitError {
-    if (this.#name === undefined) return this.loggedOut('You are not logged in.', url);
-    return this.loggedOut(`You are not logged in with the profile ${this.#name}.`, url ?? '<url>');
+  notLoggedInError(url?: string): ExitError {
+    if (this.#name === undefined) return this.loggedOutError('You are not logged in.', url);
+    return this.loggedOutError(`You are not logged in with the profile ${this.#name}.`, url ?? '<url>');
   }
 
-  sessionEnded(): ExitError {
-    return this.loggedOut(`The session${this.#name ? ` of the profile ${this.#name}` : ''} has ended.`);
+  sessionEndedError(): ExitError {
+    return this.loggedOutError(`The session${this.#name ? ` of the profile ${this.#name}` : ''} has ended.`);
   }
 
   /** Makes the file private. Returns whether other users could read it. */
-  async close(): Promise<boolean> {
+  async makePrivate(): Promise<boolean> {
     const mode = (await stat(this.path).catch(() => undefined))?.mode ?? 0;
-    if ((mode & ofOthers) === 0 || process.platform === 'win32') return false;
+    if ((mode & groupAndOthersBits) === 0 || process.platform === 'win32') return false;
     await chmod(this.path, 0o600).catch(() => undefined);
     return true;
   }
@@ -116,7 +116,7 @@ export class ProfileFile {
 
   #locked<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.hold(work).catch((error: unknown) => {
-      throw this.#explained(error);
+      throw this.#toStorageError(error);
     });
   }
 
@@ -139,7 +139,7 @@ export class ProfileFile {
   }
 
   /** Explains a file error of the lock. Returns other errors unchanged. */
-  #explained(error: unknown): unknown {
+  #toStorageError(error: unknown): unknown {
     return error instanceof Error && 'syscall' in error ? this.#cannotStore(error) : error;
   }
 
@@ -158,9 +158,9 @@ function toProfile(text: string): Profile | undefined {
     const { url, username, tokens } = profile;
     const texts = [url, username, ...(tokens ? [tokens.authToken, tokens.refreshToken] : [])];
     const numbers = tokens ? [tokens.expiresAt, tokens.lifetimeSeconds] : [];
-    const isWhole =
+    const isValid =
       texts.every((each) => typeof each === 'string') && numbers.every((each) => typeof each === 'number');
-    return isWhole && URL.canParse(url) ? profile : undefined;
+    return isValid && URL.canParse(url) ? profile : undefined;
   } catch {
     return undefined;
   }

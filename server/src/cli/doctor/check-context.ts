@@ -46,7 +46,7 @@ export interface CheckedServer {
   /** Whether the user named this server explicitly. */
   readonly isExplicit: boolean;
   /** The response of `/livez`. Rejects if there is none. */
-  readonly alive: () => Promise<HttpResponse>;
+  readonly readLiveness: () => Promise<HttpResponse>;
 }
 
 export function createCheckContext(
@@ -59,14 +59,14 @@ export function createCheckContext(
     flags,
     settings,
     file: sqliteFilePath(settings.databaseUrl),
-    postgres: once(async () => {
+    postgres: memoize(async () => {
       const facts = await readServerInfo(settings.databaseUrl, databaseOptionsFrom(settings));
       return { ...facts, readAtMs: clock.now() };
     }),
     server: {
       url,
       isExplicit: input.url !== undefined,
-      alive: once(() => sendRequest(clock, `${url}/livez`)),
+      readLiveness: memoize(() => sendRequest(clock, `${url}/livez`)),
     },
   };
 }
@@ -76,8 +76,8 @@ export function isEspalierAlive({ body }: HttpResponse): boolean {
 }
 
 /** Whether the URL of the server responds, even if it is not Espalier. */
-export async function responds({ url, alive }: CheckedServer): Promise<boolean> {
-  return url !== undefined && (await alive().catch(() => undefined)) !== undefined;
+export async function responds({ url, readLiveness }: CheckedServer): Promise<boolean> {
+  return url !== undefined && (await readLiveness().catch(() => undefined)) !== undefined;
 }
 
 /** The URL of a server with these settings, as seen from this machine. */
@@ -92,9 +92,9 @@ export function formatAddress(host: string, port: number): string {
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let begun: Promise<T> | undefined;
-  return () => (begun ??= work());
+function memoize<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 const responseTimeoutMs = 10_000;

@@ -1,6 +1,6 @@
 /**
- * Checks that a server could use the database, and that it is not damaged and belongs to this program and to the running
- * server.
+ * Checks that a server can use the database, that the database is not damaged and that it belongs to this program and to the
+ * running server.
  */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
@@ -30,7 +30,7 @@ import {
   warning,
 } from './check-context.ts';
 
-type Stored = Reader & Pick<Transaction, 'tableNames'>;
+type StoredData = Reader & Pick<Transaction, 'tableNames'>;
 
 export function checkDatabase(context: CheckContext): Findings {
   return context.file === undefined ? checkPostgres(context) : checkFile(context, context.file);
@@ -43,11 +43,11 @@ async function* checkFile({ settings, server }: CheckContext, input: string): Fi
     yield unusable;
     return;
   }
-  const [finding] = await damageIn(file);
+  const [finding] = await findFileDamage(file);
   if (finding) {
     yield problem(
       `${file} is damaged: ${finding}.`,
-      'Stop every server on this database and run espalier restore <backup> --replace. See espalier docs durability.',
+      "Stop every server on this database and run 'espalier restore <backup> --replace'. Run 'espalier docs durability' for details.",
     );
     return;
   }
@@ -61,9 +61,9 @@ async function* checkFile({ settings, server }: CheckContext, input: string): Fi
   }
 }
 
-async function damageIn(file: string): Promise<readonly string[]> {
+async function findFileDamage(file: string): Promise<readonly string[]> {
   const progress = createFileProgress();
-  progress.checking();
+  progress.showChecking();
   try {
     return await findDamage(file);
   } finally {
@@ -84,7 +84,7 @@ async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
   if (ctype === 'C') {
     yield warning(
       "The database has lc_ctype 'C': a search for non-ASCII letters reads every folder.",
-      'Create a database with a UTF-8 locale and move to it with espalier copy.',
+      "Create a database with a UTF-8 locale, and copy the installation to it with 'espalier copy'.",
     );
   }
   yield* checkSyncing(facts);
@@ -124,16 +124,16 @@ function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Ite
 function* checkConnections({ maxConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
   if (maxConnections === null || usedConnections === null) return;
   const left = maxConnections - usedConnections;
-  const text = `${left} of ${maxConnections} connections are free; a node uses up to ${wanted}.`;
+  const text = `${left} of ${maxConnections} connections are free; each server uses up to ${wanted}.`;
   yield left >= wanted
     ? ok(text)
     : warning(
         text,
-        'Lower ESPALIER_DATABASE_CONNECTIONS or raise max_connections. If all nodes already run, ignore this warning.',
+        'Lower ESPALIER_DATABASE_CONNECTIONS or raise max_connections. If all servers already run, ignore this warning.',
       );
 }
 
-async function* checkContents(stored: Stored, { masterKey, adminPassword }: Settings): Findings {
+async function* checkContents(stored: StoredData, { masterKey, adminPassword }: Settings): Findings {
   const taken = await requireSchemaVersion(stored);
   if (taken === 0) {
     yield warning('The database is empty.', 'The first start of the server prepares it.');
@@ -142,7 +142,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
   if (taken < migrations.length) {
     yield warning(
       `The schema is outdated (${taken} of ${migrations.length} steps).`,
-      'Start the server or run espalier migrate to update it.',
+      "Start the server or run 'espalier migrate' to update it.",
     );
     return;
   }
@@ -150,7 +150,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
   if (await readInstallationValue(stored, 'copying')) {
     yield problem(
       'The database contains an unfinished copy of an installation.',
-      'Run the same espalier copy command again.',
+      "Run the same 'espalier copy' command again.",
     );
     return;
   }
@@ -162,7 +162,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
   // No warning: deployments with containers set it at every start.
   if (adminPassword !== undefined) {
     yield ok(
-      'ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace a lost password, run espalier user password <user> --on-database.',
+      "ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace a lost password, run 'espalier user password <user> --on-database'.",
     );
   }
 }
@@ -170,7 +170,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
 async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
   const encryption = new KeyEncryption(masterKey);
   const rows = await readKeyRows(stored);
-  // The error says what to do.
+  // The thrown error contains the solution.
   for (const row of rows) encryption.decrypt(row);
   const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
   const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;
@@ -181,7 +181,7 @@ const { R_OK, W_OK, X_OK } = constants;
 
 /**
  * Finds a problem with the file without opening it. Even a program that only reads the database creates SQLite files next to it.
- * They belong to the user of that program, so the server might be unable to write them later.
+ * These files belong to the user of that program, so the server might be unable to write them later.
  */
 export async function whyUnusable(
   file: string,
@@ -228,10 +228,10 @@ export function nearestFolder(folder: string): string {
 
 async function explainLostFile(
   file: string,
-  { url, isExplicit, alive }: CheckContext['server'],
+  { url, isExplicit, readLiveness }: CheckContext['server'],
 ): Promise<Finding | undefined> {
   // A server that the user named explicitly may use another database.
-  const response = url === undefined || isExplicit ? undefined : await alive().catch(() => undefined);
+  const response = url === undefined || isExplicit ? undefined : await readLiveness().catch(() => undefined);
   if (response && isEspalierAlive(response)) {
     return problem(
       `The database file ${file} is missing, but a server runs at ${url}. The file was moved or deleted, or the server has other settings.`,
@@ -241,7 +241,7 @@ async function explainLostFile(
   if (!sizeOf(`${file}-wal`)) return undefined;
   return problem(
     `The database file ${file} is missing, but its write-ahead log exists. The server does not start.`,
-    'Put the file back next to its log, or run espalier restore <backup> --replace.',
+    "Put the file back next to its log, or run 'espalier restore <backup> --replace'.",
   );
 }
 

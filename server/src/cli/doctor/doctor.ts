@@ -15,7 +15,7 @@ import { escapeControls, print, printJson } from '../terminal/output.ts';
 import { createCheckContext, problem, skipped, warning, type Finding, type State } from './check-context.ts';
 import { checkDatabase, checkInstallation } from './database-checks.ts';
 import { checkBackups, checkFiles } from './file-checks.ts';
-import { checkClock, checkSettings, checkTelemetry, checkTls, unusable } from './machine-checks.ts';
+import { checkClock, checkSettings, checkTelemetry, checkTls, invalidSetting } from './machine-checks.ts';
 import { checkCors, checkServer } from './server-checks.ts';
 
 export const doctor = command({
@@ -35,8 +35,8 @@ collector and a running server. Changes nothing. Does not use the stored login.
 
 Without --url, checks the server that runs with these settings. With --url, checks the server at this URL, including its proxies.
 
-Exits with 1 if there is a problem; warnings do not count. Run it on the machine of the server, as its user and with its settings.
-Also accepts every setting of the server as an option; see espalier serve --help.`,
+Exits with 1 if there is a problem, but not for a warning. Run the command on the machine of the server, as the user of the server
+and with the same settings. Also accepts every setting of the server as an option; run 'espalier serve --help' for a list.`,
   examples: [
     'espalier doctor',
     'espalier doctor --url https://example.com --origin https://app.example.com',
@@ -72,7 +72,7 @@ async function* allFindings(
     read = readProcessSettings(flags);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    for (const line of error.message.split('\n')) yield ['Settings', unusable(line)];
+    for (const line of error.message.split('\n')) yield ['Settings', invalidSetting(line)];
     for (const text of findUnknownSettingWarnings()) yield ['Settings', warning(text)];
     yield ['Everything else', skipped('Not checked until the settings are valid.')];
     return;

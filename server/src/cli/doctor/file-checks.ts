@@ -26,20 +26,20 @@ import { isHidden, isWritable, nearestFolder } from './database-checks.ts';
 import { describeFileError } from '../../config/start-error.ts';
 
 const megabyte = 2 ** 20;
-const leastFreeBytes = 64 * megabyte;
-const enoughFreeBytes = 512 * megabyte;
-const others = 0o077;
+const minFreeBytes = 64 * megabyte;
+const recommendedFreeBytes = 512 * megabyte;
+const groupAndOthersBits = 0o077;
 /** Access for a group is allowed: it may be a group of users who may read secrets. */
-const allUsers = 0o007;
-const mayChange = 0o022;
-const isSticky = 0o1000;
+const othersBits = 0o007;
+const writableByOthersBits = 0o022;
+const stickyBit = 0o1000;
 
 export function* checkFiles({ file, flags }: CheckContext): Iterable<Finding> {
   if (file !== undefined) yield* checkDataFolder(resolve(file));
   for (const { source, path } of listSecretFiles(flags)) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) continue;
-    yield found.mode & allUsers
+    yield found.mode & othersBits
       ? warning(`All users of this machine can read ${path} (${source}).`, `chmod o= ${path}`)
       : ok(`${path} (${source}) is not readable by all users.`);
   }
@@ -49,9 +49,9 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   // `checkDatabase` reports this.
   if (isHidden(file)) return;
   const folder = nearestFolder(dirname(file));
-  yield roomIn(folder, sizeOf(file));
+  yield checkFreeSpace(folder, sizeOf(file));
   const files = listDatabaseFiles(file);
-  const readable = files.filter((each) => statSync(each).mode & others);
+  const readable = files.filter((each) => statSync(each).mode & groupAndOthersBits);
   if (readable.length > 0) {
     yield warning(
       'Other users of this machine can read the database, which contains the keys that sign tokens.',
@@ -61,7 +61,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
     yield ok('Only its owner can read the database.');
   }
   const { mode } = statSync(folder);
-  if (mode & mayChange && !(mode & isSticky)) {
+  if (mode & writableByOthersBits && !(mode & stickyBit)) {
     yield warning(`Other users can create and delete files in ${folder}.`, `chmod go-w ${folder}`);
   }
   const [first] = files;
@@ -72,13 +72,13 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   }
 }
 
-function roomIn(folder: string, usedBytes: number): Finding {
+function checkFreeSpace(folder: string, usedBytes: number): Finding {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${formatFreeSpace(free)} are free in ${folder}.`;
-  if (blocks === 0 || free >= Math.max(enoughFreeBytes, usedBytes)) return ok(text);
+  if (blocks === 0 || free >= Math.max(recommendedFreeBytes, usedBytes)) return ok(text);
   const fix = 'Free some space: on a full disk, all changes and logins fail.';
-  return free < leastFreeBytes ? problem(text, fix) : warning(text, fix);
+  return free < minFreeBytes ? problem(text, fix) : warning(text, fix);
 }
 
 const hourMs = 3_600_000;
@@ -86,19 +86,17 @@ const hourMs = 3_600_000;
 export async function* checkBackups(context: CheckContext): Findings {
   const { file, settings, clock } = context;
   if (file === undefined) {
-    yield skipped(
-      'The server does not back up PostgreSQL. Make sure that you back it up with its own tools.',
-    );
+    yield skipped('Espalier does not back up PostgreSQL. Make sure that you back it up with its own tools.');
     return;
   }
   if (settings.backupFolder === undefined) {
     yield skipped(
-      'The server makes no backups, because ESPALIER_BACKUP_FOLDER is not set. Make sure that you run espalier backup.',
+      "The server makes no backups, because ESPALIER_BACKUP_FOLDER is not set. Make sure that you run 'espalier backup'.",
     );
     return;
   }
   const folder = resolve(settings.backupFolder);
-  const unusable = unusableFolder(folder);
+  const unusable = findFolderProblem(folder);
   if (unusable) {
     yield unusable;
     return;
@@ -107,13 +105,13 @@ export async function* checkBackups(context: CheckContext): Findings {
   const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
   const backups = isThere ? await listBackups(folder, clock.now()) : [];
   yield* checkOwner(folder, backups, database);
-  yield await ageOf(folder, backups, context);
-  yield roomFor(folder, backups.length, { database, keep: settings.backupKeep });
+  yield await checkAge(folder, backups, context);
+  yield checkBackupSpace(folder, backups.length, { database, keep: settings.backupKeep });
   if (isThere) yield* checkModes(folder, backups);
 }
 
 /** Finds a problem that prevents the start of the server. */
-function unusableFolder(folder: string): Finding | undefined {
+function findFolderProblem(folder: string): Finding | undefined {
   const name = `ESPALIER_BACKUP_FOLDER is ${folder}`;
   const nearest = nearestFolder(folder);
   if (!statSync(nearest).isDirectory()) {
@@ -149,7 +147,7 @@ async function* checkOwner(folder: string, [newest]: readonly StoredBackup[], da
   }
 }
 
-async function ageOf(
+async function checkAge(
   folder: string,
   [newest]: readonly StoredBackup[],
   { clock, server, settings }: CheckContext,
@@ -178,7 +176,7 @@ async function ageOf(
 }
 
 /** Each backup needs more space until `keep` backups exist. From then on, each new backup needs space before the oldest is deleted. */
-function roomFor(folder: string, count: number, of: { database: string; keep: number }): Finding {
+function checkBackupSpace(folder: string, count: number, of: { database: string; keep: number }): Finding {
   const { blocks, bavail, bsize } = statfsSync(nearestFolder(folder));
   const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
@@ -196,12 +194,12 @@ function sameDisk(folder: string, database: string): string {
     (each) => statSync(each).dev,
   );
   return one === other
-    ? ' They are on the same disk as the database: also copy them to another machine.'
+    ? ' The backups are on the same disk as the database: also copy them to another machine.'
     : '';
 }
 
 function* checkModes(folder: string, backups: readonly StoredBackup[]): Iterable<Finding> {
-  const readable = backups.filter(({ file }) => statSync(file).mode & others);
+  const readable = backups.filter(({ file }) => statSync(file).mode & groupAndOthersBits);
   const { mode } = statSync(folder);
   if (readable.length > 0) {
     yield warning(
@@ -211,7 +209,7 @@ function* checkModes(folder: string, backups: readonly StoredBackup[]): Iterable
   } else if (backups.length > 0) {
     yield ok('Only their owner can read the backups.');
   }
-  if (mode & mayChange) {
+  if (mode & writableByOthersBits) {
     yield warning(
       `Other users can create files in ${folder}, which the server would treat as backups.`,
       `chmod go-w ${folder}`,

@@ -38,13 +38,13 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
   return [ok('All settings are valid.'), ...found.map((text) => warning(text))];
 }
 
-export function unusable(message: string): Finding {
-  return problem(message, 'See espalier docs configuration for all settings and their values.');
+export function invalidSetting(message: string): Finding {
+  return problem(message, "Run 'espalier docs configuration' for all settings and their values.");
 }
 
 /** Nodes accept each other's tokens if their clocks differ by less than a minute. Expiry has no tolerance. */
-const maxMs = 60_000;
-const muchMs = 5_000;
+const problemMs = 60_000;
+const warningMs = 5_000;
 const firstYear = 2025;
 const lastYear = 2100;
 const ntp = 'Synchronize the clock of every machine by NTP.';
@@ -62,25 +62,25 @@ export async function* checkClock({ clock, file, postgres, server }: CheckContex
   if (file === undefined) {
     const facts = await postgres().catch(() => undefined);
     // Other checks report a database that does not respond.
-    if (facts) yield compared('the database', facts.nowMs, facts.readAtMs);
+    if (facts) yield compareClocks('the database', facts.nowMs, facts.readAtMs);
   }
   if (server.url === undefined) return;
-  const response = await server.alive().catch(() => undefined);
+  const response = await server.readLiveness().catch(() => undefined);
   const date = Date.parse(response?.headers.date ?? '');
   // The server reports whole seconds.
   if (response && !Number.isNaN(date))
-    yield compared(`the server at ${server.url}`, date + 500, response.atMs);
+    yield compareClocks(`the server at ${server.url}`, date + 500, response.atMs);
 }
 
-function compared(whose: string, theirs: number, ours: number): Finding {
+function compareClocks(whose: string, theirs: number, ours: number): Finding {
   const ahead = theirs - ours;
   const seconds = Math.round(Math.abs(ahead) / 1000);
-  if (seconds * 1000 < muchMs) return ok(`The clock of ${whose} shows the same time.`);
+  if (seconds * 1000 < warningMs) return ok(`The clock of ${whose} shows the same time.`);
   const text = `The clock of ${whose} is ${seconds.toLocaleString('en')} seconds ${ahead > 0 ? 'ahead of' : 'behind'} this one.`;
-  return Math.abs(ahead) > maxMs ? problem(text, ntp) : warning(text, ntp);
+  return Math.abs(ahead) > problemMs ? problem(text, ntp) : warning(text, ntp);
 }
 
-const soonMs = 14 * 86_400_000;
+const expiresSoonMs = 14 * 86_400_000;
 
 export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> {
   let certificates: X509Certificate[];
@@ -98,17 +98,17 @@ export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> 
     if (!(error instanceof StartError)) throw error;
     yield problem(
       error.message,
-      'Set both to PEM files: the certificate of the server, followed by those of its issuers, and its key, which must be long enough.',
+      'Set ESPALIER_TLS_CERT_FILE to a PEM file with the certificate of the server, followed by those of its issuers. Set ESPALIER_TLS_KEY_FILE to a PEM file with its key, which must be long enough.',
     );
     return;
   }
   const [leaf] = certificates;
   yield ok(`The certificate is for ${namesOf(leaf!)}, and the key belongs to it.`);
-  yield ageOf(leaf!, clock);
+  yield checkAge(leaf!, clock);
   yield* checkChain(certificates);
 }
 
-export function ageOf(
+export function checkAge(
   { validFrom, validTo }: Pick<X509Certificate, 'validFrom' | 'validTo'>,
   clock: Clock,
 ): Finding {
@@ -123,7 +123,7 @@ export function ageOf(
   }
   if (end <= now) return problem(`The certificate expired on ${date}.`, 'Renew it and restart the server.');
   const days = Math.floor((end - now) / 86_400_000);
-  return end - now < soonMs
+  return end - now < expiresSoonMs
     ? warning(
         `The certificate expires in ${days === 1 ? 'a day' : `${days} days`}, on ${date}.`,
         'Renew it and restart the server.',
@@ -161,11 +161,11 @@ function namesOf({ subjectAltName, subject }: X509Certificate): string {
 const otherPort = 'Stop the other program, or set ESPALIER_METRICS_PORT to another port.';
 
 export async function* checkTelemetry(context: CheckContext): Findings {
-  yield await metricsFound(context);
-  yield await collectorFound(context);
+  yield await checkMetricsPort(context);
+  yield await checkCollector(context);
 }
 
-async function metricsFound({ clock, server, settings }: CheckContext): Promise<Finding> {
+async function checkMetricsPort({ clock, server, settings }: CheckContext): Promise<Finding> {
   const { metricsHost: host, metricsPort: port } = settings;
   if (port === undefined) return skipped('No metrics are served: ESPALIER_METRICS_PORT is not set.');
   if (port === 0) return skipped('The server chooses the metrics port when it starts.');
@@ -193,7 +193,7 @@ async function metricsFound({ clock, server, settings }: CheckContext): Promise<
   }
   const version = /^espalier_build_info\{[^}]*version="([^"]+)"/m.exec(response.body)?.[1];
   return version === undefined
-    ? problem(`The server at ${url} is not Espalier (status ${response.status}).`, otherPort)
+    ? problem(`The program at ${url} is not Espalier (status ${response.status}).`, otherPort)
     : ok(`Metrics of Espalier ${version} can be read at ${url}.`);
 }
 
@@ -215,7 +215,7 @@ async function whyNotFree(host: string, port: number): Promise<string | undefine
 }
 
 /** Sends an empty export, which every collector accepts. The headers are secret and not displayed. */
-async function collectorFound({ clock, settings }: CheckContext): Promise<Finding> {
+async function checkCollector({ clock, settings }: CheckContext): Promise<Finding> {
   const { tracesUrl: url, tracesHeaders } = settings;
   if (url === undefined) return skipped('No traces are sent: ESPALIER_TRACES_URL is not set.');
   const lost = 'Until then, the server loses traces but works normally.';

@@ -1,4 +1,4 @@
-/** Checks that a server responds and is Espalier, and that its proxies pass requests, responses, WebSockets and web pages unchanged. */
+/** Checks that a server responds and is Espalier, and that its proxyFix pass requests, responses, WebSockets and web pages unchanged. */
 
 import { connect as connectTls } from 'node:tls';
 import type { ProbeResponse } from '@espalier/contract';
@@ -19,11 +19,11 @@ import {
   skipped,
   warning,
 } from './check-context.ts';
-import { ageOf } from './machine-checks.ts';
+import { checkAge } from './machine-checks.ts';
 
 const withoutTls = 'the port does not use TLS';
 const connectWithinMs = 10_000;
-const proxies = 'Correct the configuration of the proxy; see espalier docs reverse-proxy.';
+const proxyFix = "Correct the configuration of the proxy. Run 'espalier docs reverse-proxy' for examples.";
 
 export async function* checkServer({ clock, server, settings }: CheckContext): Findings {
   const { url } = server;
@@ -35,7 +35,7 @@ export async function* checkServer({ clock, server, settings }: CheckContext): F
   }
   let alive: HttpResponse;
   try {
-    alive = await server.alive();
+    alive = await server.readLiveness();
   } catch (error) {
     const reason = reasonOf(error);
     const text = `No server responds at ${url}: ${reason}.`;
@@ -57,7 +57,7 @@ export async function* checkServer({ clock, server, settings }: CheckContext): F
   const proxy = alive.headers.via ?? alive.headers['server'];
   if (proxy !== undefined && settings.trustProxy === false) {
     yield warning(
-      `Requests pass a proxy (${String(proxy)}), but ESPALIER_TRUST_PROXY is not set. All clients then have the address of the proxy and share one login throttle.`,
+      `Requests pass through a proxy (${String(proxy)}), but ESPALIER_TRUST_PROXY is not set. All clients then have the address of the proxy and share one login throttle.`,
       'Set ESPALIER_TRUST_PROXY to the address of the proxy, if these are the settings of that server.',
     );
   }
@@ -66,12 +66,12 @@ export async function* checkServer({ clock, server, settings }: CheckContext): F
 async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findings {
   const { status, headers } = alive;
   if (status >= 300 && status < 400) {
-    yield problem(`${url} redirects to ${headers.location ?? ''}.`, 'Use the address of the redirect.');
+    yield problem(`${url} redirects to ${headers.location ?? ''}.`, 'Use the address that it redirects to.');
     return;
   }
   if (!isEspalierAlive(alive)) {
     yield problem(
-      `The server at ${url} is not Espalier: /livez returns ${status}.`,
+      `The program at ${url} is not Espalier: /livez did not return the expected response (status ${status}).`,
       'Use the API address that the server prints when it starts, including ESPALIER_BASE_PATH.',
     );
     return;
@@ -79,7 +79,7 @@ async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findi
   const { body } = await sendRequest(clock, `${url}/openapi.json`);
   const info = jsonOf<{ info: { title?: string; version?: string } }>(body)?.info;
   if (info?.title !== 'Espalier') {
-    yield problem(`The server at ${url} does not identify itself as Espalier.`, proxies);
+    yield problem(`The server at ${url} does not identify itself as Espalier.`, proxyFix);
   } else if (info.version === version()) {
     yield ok(`Espalier ${info.version} responds at ${url}.`);
   } else {
@@ -117,7 +117,7 @@ async function* checkCertificate(clock: Clock, url: string, isExplicit: boolean)
       socket.once('secureConnect', resolve).once('error', reject);
     });
     const { valid_from: validFrom, valid_to: validTo } = socket.getPeerCertificate();
-    yield ageOf({ validFrom, validTo }, clock);
+    yield checkAge({ validFrom, validTo }, clock);
     const untrusted = socket.authorizationError as Error | string | undefined;
     if (!untrusted) yield ok('The certificate is trusted here.');
     else if (isExplicit) {
@@ -131,33 +131,33 @@ async function* checkCertificate(clock: Clock, url: string, isExplicit: boolean)
   }
 }
 
-/** Checks whether headers pass through proxies in both directions, and whether responses are current. */
+/** Checks whether headers pass through proxyFix in both directions, and whether responses are current. */
 async function* checkTokens(clock: Clock, url: string): Findings {
   const address = `${url}/graphql?query=%7B__typename%7D`;
   // A different request, so that a proxy cannot return the cached response to the first one.
   const otherAddress = `${url}/graphql?query=%7Bfolder%7Bid%7D%7D`;
   const headers = { accept: 'application/json' };
-  const without = await sendRequest(clock, address, { headers });
-  const again = await sendRequest(clock, address, { headers });
-  const withToken = await sendRequest(clock, otherAddress, {
+  const firstResponse = await sendRequest(clock, address, { headers });
+  const secondResponse = await sendRequest(clock, address, { headers });
+  const tokenResponse = await sendRequest(clock, otherAddress, {
     headers: { ...headers, authorization: 'Bearer none' },
   });
-  const challenges = [without, withToken].map((response) =>
+  const challenges = [firstResponse, tokenResponse].map((response) =>
     String(response.headers['www-authenticate'] ?? ''),
   );
-  if (without.status !== 401 || !challenges[0]!.startsWith('Bearer')) {
+  if (firstResponse.status !== 401 || !challenges[0]!.startsWith('Bearer')) {
     yield problem(
-      `A request without a token returns ${without.status}${challenges[0] ? '' : ' without WWW-Authenticate'}: a proxy responds instead of the server, or removes headers.`,
-      proxies,
+      `A request without a token returns ${firstResponse.status}${challenges[0] ? '' : ' without WWW-Authenticate'}: a proxy responds instead of the server, or removes headers.`,
+      proxyFix,
     );
     return;
   }
   yield /error="invalid_token"/.test(challenges[1]!)
     ? ok('Auth tokens reach the server: the Authorization header is forwarded.')
-    : problem('The Authorization header does not reach the server: a proxy removes it.', proxies);
+    : problem('The Authorization header does not reach the server: a proxy removes it.', proxyFix);
   const idOf = ({ body }: HttpResponse) => /"requestId":"([^"]+)"/.exec(body)?.[1];
-  const isCached = idOf(without) !== undefined && idOf(without) === idOf(again);
-  yield isCached || Number(again.headers.age ?? 0) > 0
+  const isCached = idOf(firstResponse) !== undefined && idOf(firstResponse) === idOf(secondResponse);
+  yield isCached || Number(secondResponse.headers.age ?? 0) > 0
     ? problem(
         'A proxy caches responses and returns them to other clients.',
         `Turn off caching for ${url}/graphql. Responses have Cache-Control: no-store.`,
@@ -174,8 +174,8 @@ function reasonOf(error: unknown): string {
 
 const responseTimeoutMs = 10_000;
 const subProtocol = 'graphql-transport-ws';
-const fix =
-  'The proxy must use HTTP/1.1 to the server and forward the headers Upgrade and Connection. See espalier docs reverse-proxy.';
+const socketFix =
+  "The proxy must use HTTP/1.1 to the server and forward the headers Upgrade and Connection. Run 'espalier docs reverse-proxy' for examples.";
 
 export async function* checkSocket(url: string, { origin }: { readonly origin?: string }): Findings {
   const address = `${url.replace(/^http/, 'ws')}/graphql`;
@@ -186,7 +186,7 @@ export async function* checkSocket(url: string, { origin }: { readonly origin?: 
       ...(origin !== undefined && { origin }),
     });
     const timer = setTimeout(
-      () => done(problem(`The WebSocket at ${address} opens, but no message arrives.`, fix)),
+      () => done(problem(`The WebSocket at ${address} opens, but no message arrives.`, socketFix)),
       responseTimeoutMs,
     );
     const done = (finding: Finding) => {
@@ -203,31 +203,31 @@ export async function* checkSocket(url: string, { origin }: { readonly origin?: 
           ? ok(`WebSockets work at ${address}.`)
           : problem(
               `The WebSocket at ${address} was closed with ${code}, which the server does not use here.`,
-              fix,
+              socketFix,
             ),
       ),
     );
     socket.once('unexpected-response', (_, { statusCode = 0 }) =>
-      done(notOpened(address, statusCode, origin)),
+      done(describeUpgradeFailure(address, statusCode, origin)),
     );
     socket.once('error', (error) =>
-      done(problem(`Cannot open a WebSocket at ${address}: ${error.message}.`, fix)),
+      done(problem(`Cannot open a WebSocket at ${address}: ${error.message}.`, socketFix)),
     );
   });
 }
 
-function notOpened(address: string, status: number, origin: string | undefined): Finding {
+function describeUpgradeFailure(address: string, status: number, origin: string | undefined): Finding {
   if (status === 403 && origin !== undefined) {
     return problem(
       `Pages of ${origin} may not open WebSockets at ${address}.`,
       `Add ${origin} to ESPALIER_CORS_ORIGINS.`,
     );
   }
-  return problem(`The upgrade to a WebSocket at ${address} returns ${status}.`, fix);
+  return problem(`The upgrade to a WebSocket at ${address} returns ${status}.`, socketFix);
 }
 
-const sent = ['authorization', 'content-type'];
-const read = ['token-expired', 'www-authenticate'];
+const requestHeaders = ['authorization', 'content-type'];
+const responseHeaders = ['token-expired', 'www-authenticate'];
 
 export async function* checkCors({ clock, server }: CheckContext, origin: string): Findings {
   const { url } = server;
@@ -244,24 +244,24 @@ export async function* checkCors({ clock, server }: CheckContext, origin: string
       headers: {
         origin,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': sent.join(','),
+        'access-control-request-headers': requestHeaders.join(','),
       },
     });
-    const judged = judgePreflight(preflight, origin);
-    yield judged;
-    if (judged.state !== 'ok') return;
+    const preflightFinding = checkPreflight(preflight, origin);
+    yield preflightFinding;
+    if (preflightFinding.state !== 'ok') return;
     const response = await sendRequest(clock, `${url}/graphql`, {
       method: 'POST',
       headers: { origin, 'content-type': 'application/json' },
       body: '{"query":"{__typename}"}',
     });
-    yield judgeResponse(response, origin);
+    yield checkResponseHeaders(response, origin);
   }
   yield* checkSocket(url, { origin });
 }
 
-function judgePreflight(response: HttpResponse, origin: string): Finding {
-  const fault = allowedFault(response, origin);
+function checkPreflight(response: HttpResponse, origin: string): Finding {
+  const fault = findOriginFault(response, origin);
   if (response.status >= 300 || fault) {
     return problem(
       `Browsers do not let pages of ${origin} call the server: the preflight request (OPTIONS) returns ${response.status}${fault ? ` with ${fault}` : ''}.`,
@@ -270,7 +270,7 @@ function judgePreflight(response: HttpResponse, origin: string): Finding {
   }
   const methods = listOf(response, 'access-control-allow-methods');
   const headers = listOf(response, 'access-control-allow-headers');
-  const missing = sent.filter((name) => !headers.includes(name));
+  const missing = requestHeaders.filter((name) => !headers.includes(name));
   if (!methods.includes('post') || missing.length > 0) {
     return problem(
       `Pages of ${origin} may not send ${[...(methods.includes('post') ? [] : ['POST']), ...missing].join(', ')}.`,
@@ -280,8 +280,8 @@ function judgePreflight(response: HttpResponse, origin: string): Finding {
   return ok(`Pages of ${origin} may call the server.`);
 }
 
-function judgeResponse(response: HttpResponse, origin: string): Finding {
-  const fault = allowedFault(response, origin);
+function checkResponseHeaders(response: HttpResponse, origin: string): Finding {
+  const fault = findOriginFault(response, origin);
   if (fault) {
     return problem(
       `Pages of ${origin} may call the server but cannot read the response: it has ${fault}.`,
@@ -289,7 +289,7 @@ function judgeResponse(response: HttpResponse, origin: string): Finding {
     );
   }
   const exposed = listOf(response, 'access-control-expose-headers');
-  const missing = read.filter((name) => !exposed.includes(name));
+  const missing = responseHeaders.filter((name) => !exposed.includes(name));
   return missing.length === 0
     ? ok(`Pages of ${origin} can distinguish an expired token from an invalid one.`)
     : problem(
@@ -299,7 +299,7 @@ function judgeResponse(response: HttpResponse, origin: string): Finding {
 }
 
 /** Browsers accept exactly one value. */
-function allowedFault({ headers }: HttpResponse, origin: string): string | undefined {
+function findOriginFault({ headers }: HttpResponse, origin: string): string | undefined {
   const allowed = headers['access-control-allow-origin'];
   if (allowed === undefined) return 'no Access-Control-Allow-Origin';
   if (allowed.includes(',')) return `two values of Access-Control-Allow-Origin (${allowed})`;

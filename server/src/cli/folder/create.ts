@@ -18,8 +18,8 @@ export const create = apiCommand({
     parents: { short: 'p', about: 'Also create missing parents, and accept folders that already exist' },
     ...textOptions,
   },
-  details: `With -p, creates a folder and its missing parents in one step: all or none. Stops at the first failure; folders created
-before it remain.`,
+  details: `With -p, creates each folder together with its missing parents, or none of them. Stops at the first failure, and keeps the
+folders created before it.`,
   examples: [
     'espalier folder create /Places/Harbour --title "Harbour campus"',
     'espalier folder create -p /Places/Harbour/A --property floors=3 --icon 🏢',
@@ -44,12 +44,12 @@ before it remain.`,
   },
 });
 
-interface Made {
+interface CreatedFolder {
   readonly folder: FolderDetails;
   readonly count: number;
 }
 
-function describeResult({ folder, count }: Made): string {
+function describeResult({ folder, count }: CreatedFolder): string {
   if (count === 0) return escaped`${folder.path} already exists.`;
   return escaped`Created ${folder.path}${count > 1 ? ` (${count} folders)` : ''}.`;
 }
@@ -67,7 +67,12 @@ async function make(client: Client, path: string, texts: Texts): Promise<FolderD
 }
 
 /** Keeps folders that another client has created in the meantime. */
-async function makePath(client: Client, path: string, texts: Texts, signal: AbortSignal): Promise<Made> {
+async function makePath(
+  client: Client,
+  path: string,
+  texts: Texts,
+  signal: AbortSignal,
+): Promise<CreatedFolder> {
   const { nearest, missing } = await findNearest(client, path);
   if (missing.length === 0) return { folder: nearest, count: 0 };
   const list = [{ ...texts, path: missing.join('/') }];
@@ -77,12 +82,12 @@ async function makePath(client: Client, path: string, texts: Texts, signal: Abor
 }
 
 export const duplicate = apiCommand({
-  about: 'Copy a folder with everything inside that you see',
+  about: 'Copy a folder with all visible folders inside it',
   aliases: ['cp'],
   words: [folderWord],
   options: {
     to: { value: 'path', about: 'Copy into this folder instead of the same parent' },
-    name: { value: 'name', about: 'The name of the copy; default in the same parent: "NAME (copy)"' },
+    name: { value: 'name', about: 'The name of the copy; the default in the same parent is "NAME (copy)"' },
   },
   details: 'Copies all folders or none. Grants are not copied.',
   examples: [

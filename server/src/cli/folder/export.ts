@@ -8,7 +8,7 @@ import { folderWord } from '../api/resolve-names.ts';
 import { command } from '../command.ts';
 import { countFolders, createLines, escapeControls, escaped, print } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
-import { fileFormats, unknownFormat } from './folder-options.ts';
+import { fileFormats, unknownFormatError } from './folder-options.ts';
 
 export const exportFolders = command({
   about: 'Export the contents of a folder as JSON, CSV or NDJSON',
@@ -17,31 +17,31 @@ export const exportFolders = command({
     format: {
       value: 'format',
       choices: fileFormats,
-      about: 'The format; default: by the extension of the file, and json on standard output',
+      about: 'The format; the default depends on the extension of the file, and is json on standard output',
     },
     output: {
       short: 'o',
       value: 'path',
-      completes: 'file',
-      about: 'Write to this file, which appears when it is complete',
+      completions: 'file',
+      about: 'Write to this file, which appears only when the export is complete',
     },
     force: { short: 'f', about: 'Replace an existing file' },
     depth: {
       value: 'number',
-      about: 'Limit the number of levels; 1 is only the direct subfolders',
+      about: 'Limit the number of levels; 1 means only the direct subfolders',
       kind: wholeNumber(1, 1_000),
     },
   },
   settings: connectionSettings,
-  details: `Exports the folders inside the folder, but not the folder itself. Without a path, exports the whole tree. The export is one
-consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only. In CSV, a
-text that a spreadsheet would run as a formula starts with an apostrophe, which an import removes.`,
+  details: `Exports the contents of the folder, without the folder itself. Without a path, exports the whole tree. The export is one
+consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only. CSV output
+puts an apostrophe before texts that a spreadsheet would treat as a formula. An import removes it.`,
   examples: ['espalier folder export /Places -o places.csv', 'espalier folder export > tree.json'],
   async run({ words, options, flags }) {
     const { fileFormatOf, formatFolders } = await import('@espalier/client/files');
     const { depth, output = '-' } = options;
     const format = options.format ?? (output === '-' ? 'json' : fileFormatOf(output));
-    if (format === undefined) throw unknownFormat(escapeControls(output));
+    if (format === undefined) throw unknownFormatError(escapeControls(output));
     const exportTo = (to?: (text: string) => Promise<void>) =>
       withConnection(flags, async ({ client, signal }) => {
         const { id, path } = await findFolder(client, words[0]);

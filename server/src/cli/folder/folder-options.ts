@@ -7,20 +7,20 @@ import type { Options } from '../command.ts';
 /** The formats of the client. They are repeated here, because the client is loaded only when a file is read or written. */
 export const fileFormats = ['csv', 'json', 'ndjson'] as const satisfies readonly FileFormat[];
 
-export function unknownFormat(name: string): UsageError {
+export function unknownFormatError(name: string): UsageError {
   return new UsageError(
     `Cannot determine the format of ${name}. Use --format with one of ${fileFormats.join(', ')}.`,
   );
 }
 
 export const textOptions = {
-  title: { value: 'text', about: 'The title for people' },
+  title: { value: 'text', about: 'The title to display' },
   icon: { value: 'text', about: 'An emoji, the name of a symbol or a URL' },
   description: { value: 'text', about: 'A longer description' },
   property: {
     value: 'name=value',
     isRepeatable: true,
-    about: 'A property; the value is parsed as JSON if possible, otherwise it is text',
+    about: 'Set a property; the value is JSON if it can be parsed, otherwise text',
   },
 } as const satisfies Options;
 

@@ -30,11 +30,11 @@ export function readFolder(client: Client, input: string): Promise<FolderDetails
 
 export async function findFolder(client: Client, input = '/'): Promise<FolderDetails> {
   const found = await readFolder(client, input);
-  if (!found) throw noSuchFolder(input);
+  if (!found) throw folderNotFoundError(input);
   return found;
 }
 
-export function noSuchFolder(input: string): ExitError {
+export function folderNotFoundError(input: string): ExitError {
   const name = idIn(input) === undefined ? pathOf(namesOf(input)) : input;
   return failure(
     'NOT_FOUND',

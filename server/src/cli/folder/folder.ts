@@ -8,7 +8,7 @@ export const folder: Group = {
     'espalier folder create -p /Places/Harbour/A --title "Building A"',
     'espalier folder move /Places/Harbour/A /Archive',
     'espalier folder delete -r /Archive/A',
-    'espalier folder restore <id>    # the id is in espalier folder trash',
+    'espalier folder restore <id>    # see espalier folder trash for the id',
     'espalier folder import rooms.csv /Places --dry-run',
     'espalier folder export /Places -o places.csv',
   ],

@@ -28,8 +28,8 @@ export const list = apiCommand({
     const parent = await findFolder(client, words[0]);
     const children = client.folders.children(parent.id, { signal });
     return {
-      items: mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
-      lines: options.long ? longLines(children) : mapped(children, ({ name }) => escapeControls(name)),
+      items: mapItems(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
+      lines: options.long ? longLines(children) : mapItems(children, ({ name }) => escapeControls(name)),
       whenNone,
     };
   },
@@ -52,7 +52,7 @@ function withTitle(text: string, { name, title }: Pick<Folder, 'name' | 'title'>
   return title === name ? escapeControls(text) : escaped`${text}  (${title})`;
 }
 
-async function* mapped<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {
+async function* mapItems<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {
   for await (const item of items) yield map(item);
 }
 
@@ -144,12 +144,12 @@ Texts of fewer than three characters match only the beginnings of names and titl
     const under = options.under === undefined ? undefined : (await findFolder(client, options.under)).id;
     const pageSize = Math.min(limit, 100);
     const found = client.folders.search(words.join(' '), { signal, under, pageSize });
-    const items = first(found, limit);
-    return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)), whenNone };
+    const items = takeFirst(found, limit);
+    return { items, lines: mapItems(items, (folder) => withTitle(folder.path, folder)), whenNone };
   },
 });
 
-async function* first<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
+async function* takeFirst<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
   let left = count;
   for await (const item of items) {
     yield item;

@@ -6,7 +6,7 @@ import { apiCommand } from '../api/connection.ts';
 import { everyItem, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { escaped, formatNumber } from '../terminal/output.ts';
-import { childPath, findFolder, readFolder, noSuchFolder, splitPath } from './folder-path.ts';
+import { childPath, findFolder, readFolder, folderNotFoundError, splitPath } from './folder-path.ts';
 
 /** The changes of a folder. Unchanged values are missing. */
 interface Move {
@@ -21,7 +21,7 @@ export const move = apiCommand({
   aliases: ['mv'],
   words: [
     { ...folderWord, name: 'from' },
-    { name: 'to', about: 'An existing folder to move it into, or the new path' },
+    { name: 'to', about: 'An existing folder as the new parent, or the new path' },
   ],
   options: { dryRun: { short: 'n', about: 'Show the effects without moving the folder' } },
   details: `Moves the folder with its contents. If <to> ends with a slash, it must be an existing folder.`,
@@ -36,7 +36,7 @@ export const move = apiCommand({
       const preview = await previewMove(client, planned);
       return { data: preview, text: formatPreview(planned, preview) };
     }
-    const moved = await carryOut(client, planned);
+    const moved = await runMove(client, planned);
     const text =
       moved === planned.folder
         ? escaped`${moved.path} is already there.`
@@ -54,7 +54,7 @@ async function plan(client: Client, from: string, to: string): Promise<Move> {
     const toPath = childPath(target.path, folder.name);
     return { folder, toPath, ...(!isThere && { parent: target }) };
   }
-  if (!target && /.\/$/.test(to)) throw noSuchFolder(to);
+  if (!target && /.\/$/.test(to)) throw folderNotFoundError(to);
   const { parentPath, name } = splitPath(target ? target.path : to);
   const parent = await findFolder(client, parentPath);
   return {
@@ -65,7 +65,7 @@ async function plan(client: Client, from: string, to: string): Promise<Move> {
   };
 }
 
-async function carryOut(client: Client, { folder, name, parent }: Move): Promise<FolderDetails> {
+async function runMove(client: Client, { folder, name, parent }: Move): Promise<FolderDetails> {
   const options = { name, expectedVersion: folder.version };
   if (parent) return client.folders.move(folder.id, parent.id, options);
   return name === undefined ? folder : client.folders.update(folder.id, options);

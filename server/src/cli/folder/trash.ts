@@ -16,7 +16,7 @@ import {
 import { confirm, yesOption } from '../terminal/prompts.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
-const idWord = { name: 'id', about: 'The id of the folder, from espalier folder trash' };
+const idWord = { name: 'id', about: "The id of the folder, from 'espalier folder trash'" };
 
 export const remove = apiCommand({
   about: 'Move folders to the trash',
@@ -24,7 +24,7 @@ export const remove = apiCommand({
   words: [{ ...folderWord, isRepeatable: true }],
   options: { recursive: { short: 'r', about: 'Also delete the folders inside' } },
   details:
-    'Deleted folders stay in the trash for some days. See espalier folder trash and espalier folder restore.',
+    "Deleted folders stay in the trash for some days. Run 'espalier folder trash' to list them and 'espalier folder restore <id>' to restore one.",
   examples: ['espalier folder delete /Places/Harbour', 'espalier folder delete -r /Archive /Drafts'],
   async run({ client }, { words, options: { recursive, json: isJson } }) {
     // Finds all folders first, so that a wrong path deletes nothing.
@@ -33,23 +33,23 @@ export const remove = apiCommand({
     const deleted = [];
     for (const { id, path } of folders) {
       const folderCount = await client.folders.delete(id, { recursive }).catch((error: unknown) => {
-        throw recursive ? error : needsRecursive(error, path);
+        throw recursive ? error : suggestRecursive(error, path);
       });
       deleted.push({ id, path, folderCount });
       if (isJson) continue;
       const many = folderCount === 1 ? '' : ` (${formatNumber(folderCount)} folders)`;
-      await print(escaped`Deleted ${path}${many}. To restore it, run espalier folder restore ${id}`);
+      await print(escaped`Deleted ${path}${many}. To restore it, run 'espalier folder restore ${id}'.`);
     }
     if (isJson) await printJson(deleted);
   },
 });
 
-function needsRecursive(error: unknown, path: string): unknown {
+function suggestRecursive(error: unknown, path: string): unknown {
   if (!isClientError(error, 'CONFLICT')) return error;
   return failure('CONFLICT', `${path} contains folders. To delete them as well, use -r.`);
 }
 
-interface Trashed {
+interface TrashedFolder {
   readonly folderId: string;
   readonly name: string;
   readonly title: string;
@@ -66,15 +66,15 @@ const query = `query($first: Int, $after: String) { list: trash(first: $first, a
 export const trash = apiCommand({
   about: 'List the folders in the trash, or permanently delete them',
   options: {
-    empty: { about: 'Permanently delete all folders in the trash that you manage' },
+    empty: { about: 'Permanently delete the folders in the trash on which you have MANAGE' },
     yes: yesOption,
   },
-  details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
+  details: "Lists the latest deletion first. To restore a folder, run 'espalier folder restore <id>'.",
   examples: ['espalier folder trash', 'espalier folder trash --empty --yes'],
   async run(connection, { options }) {
     const { client, signal } = connection;
     if (options.empty) {
-      await confirm('Permanently delete all folders in the trash that you manage', options.yes);
+      await confirm('Permanently delete the folders in the trash on which you have MANAGE', options.yes);
       const folderCount = await client.folders.emptyTrash({ signal });
       return { data: { folderCount }, text: `Purged ${countFolders(folderCount)}.` };
     }
@@ -100,20 +100,20 @@ export const purge = apiCommand({
 function explainNoTrash(id: string): (error: unknown) => never {
   return (error) => {
     if (!isClientError(error, 'NOT_FOUND')) throw error;
-    const text = `${id} is not the id of a folder in the trash. To list the ids, run espalier folder trash.`;
+    const text = `${id} is not the id of a folder in the trash. To list the ids, run 'espalier folder trash'.`;
     throw failure('NOT_FOUND', text, { cause: error });
   };
 }
 
-export function listTrash(connection: ApiConnection, pageSize = 500): AsyncGenerator<Trashed> {
-  return itemsOf(listReader<Trashed>(connection, query), { pageSize });
+export function listTrash(connection: ApiConnection, pageSize = 500): AsyncGenerator<TrashedFolder> {
+  return itemsOf(listReader<TrashedFolder>(connection, query), { pageSize });
 }
 
 function line(id: string, deleted: string, until: string, folder: string): string {
   return `${id.padEnd(36)}  ${deleted.padEnd(16)}  ${until.padEnd(16)}  ${folder}`;
 }
 
-async function* tableOf(trashed: AsyncIterable<Trashed>): AsyncGenerator<string> {
+async function* tableOf(trashed: AsyncIterable<TrashedFolder>): AsyncGenerator<string> {
   let isFirst = true;
   for await (const each of trashed) {
     if (isFirst) yield line('Id', 'Deleted (UTC)', 'Kept until (UTC)', 'Folder');
@@ -124,7 +124,7 @@ async function* tableOf(trashed: AsyncIterable<Trashed>): AsyncGenerator<string>
 }
 
 /** The path before the deletion, or the name if the viewer cannot see the former parent. */
-export function formerPath({ formerParent, name }: Trashed): string {
+export function formerPath({ formerParent, name }: TrashedFolder): string {
   return formerParent ? childPath(formerParent.path, name) : name;
 }
 
@@ -133,9 +133,9 @@ export const restore = apiCommand({
   words: [idWord],
   options: {
     to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
-    name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },
+    name: { value: 'name', about: 'Restore under another name, for example if the former name is in use' },
   },
-  details: 'Restores the folders inside as well. To find the id, run espalier folder trash.',
+  details: "Restores the folders inside as well. To find the id, run 'espalier folder trash'.",
   examples: [
     'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b',
     'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b --to /Archive --name Old',

@@ -4,7 +4,7 @@ import type { Client, FolderDetails } from '@espalier/client';
 import { isUtf8Locale } from '../../config/command-line.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
-import { halving, itemsOf, noItems, pageInfo, type Page } from '../api/pages.ts';
+import { withSmallerPages, itemsOf, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { countFolders, createLines, escapeControls, escaped, formatJson } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
@@ -42,7 +42,7 @@ export const tree = apiCommand({
     depth: {
       short: 'L',
       value: 'number',
-      about: 'Limit the number of levels; 1 is only the direct subfolders',
+      about: 'Limit the number of levels; 1 means only the direct subfolders',
       kind: wholeNumber(1, 1_000),
     },
     ascii: { about: 'Draw with |-- and `--; default if the locale is not UTF-8' },
@@ -78,7 +78,7 @@ async function* readBranches(
 ): AsyncGenerator<Branch> {
   /** The id of the last subfolder of each ancestor. */
   const last: (string | undefined)[] = [];
-  const read = halving<Edge>(async (page) => {
+  const read = withSmallerPages<Edge>(async (page) => {
     type Answer = { folder: (LastSubfolder & { descendants: Page<Edge> }) | null };
     const { folder } = await client.query<Answer, object>(query, { id: top.id, depth, ...page }, { signal });
     last[0] ??= folder?.folders.items[0]?.id;
@@ -123,18 +123,18 @@ function label({ name, title }: TreeFolder): string {
 /** Yields the parts of one JSON text. Subfolders are in the field `folders`. */
 export async function* nestTree(top: TreeFolder, branches: AsyncIterable<Branch>): AsyncGenerator<string> {
   let depth = 0;
-  yield opened(top);
+  yield openJson(top);
   let isFirst = true;
   for await (const branch of branches) {
     const closed = ']}'.repeat(Math.max(0, depth - branch.depth + 1));
     const comma = isFirst || branch.depth > depth ? '' : ',';
-    yield `${closed}${comma}\n${opened(branch.folder)}`;
+    yield `${closed}${comma}\n${openJson(branch.folder)}`;
     ({ depth } = branch);
     isFirst = false;
   }
   yield ']}'.repeat(depth + 1);
 }
 
-function opened(folder: TreeFolder): string {
+function openJson(folder: TreeFolder): string {
   return `${formatJson(folder).slice(0, -1)},"folders":[`;
 }

@@ -18,10 +18,10 @@ const options = {
   noIcon: { about: 'Remove the icon', conflicts: ['icon'] },
   noDescription: { about: 'Remove the description', conflicts: ['description'] },
   unsetProperty: { value: 'name', isRepeatable: true, about: 'Remove a property' },
-  noProperties: { about: 'Remove all properties, then set those of --property' },
+  noProperties: { about: 'Remove all properties, then set the properties in --property' },
   expectVersion: {
     value: 'number',
-    about: 'Fail unless the folder has this version, which espalier folder show prints',
+    about: "Fail unless the folder has this version; 'espalier folder show' prints it",
     kind: wholeNumber(1, 2 ** 31 - 1),
   },
 } as const satisfies Options;
@@ -70,7 +70,7 @@ function changesOf(input: Values<typeof options>): Changes {
   };
   const isAboutProperties = noProperties || input.property.length + removed.size > 0;
   if (!isAboutProperties && Object.values(fields).every((value) => value === undefined)) {
-    throw new UsageError('There is nothing to change. Run espalier folder update --help for details.');
+    throw new UsageError("There is nothing to change. Run 'espalier folder update --help' for details.");
   }
   return {
     fields: { ...fields, expectedVersion },
@@ -78,7 +78,7 @@ function changesOf(input: Values<typeof options>): Changes {
   };
 }
 
-/** Properties are written as a whole, so they are read again if another client has changed them. */
+/** An update replaces all properties, so they are read again if another client has changed them. */
 async function change(
   client: Client,
   folder: FolderDetails,

@@ -28,8 +28,9 @@ export const watch = apiCommand({
   about: 'Print changes of a folder and its contents as they happen',
   words: [{ ...folderWord, isOptional: true }],
   options: { json: { about: 'Print one line of JSON per change' } },
-  details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes that it missed. RESYNC means that the
-missed changes are no longer available: list the folders again. Without a path, watches the whole tree. For past changes, run espalier journal.`,
+  details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the missed changes. RESYNC means that the missed
+changes are no longer available: list the folders again. Without a path, watches the whole tree. For past changes, run
+'espalier journal'.`,
   examples: ['espalier folder watch /Places', 'espalier folder watch --json'],
   async run(connection, { words, options }) {
     const { client, signal } = connection;
@@ -71,7 +72,7 @@ async function* follow(
   }
 }
 
-/** A deletion only has the id. The trash has the path, for users who may restore the folder. */
+/** The event of a deletion contains only the id. The trash has the path, for users who may restore the folder. */
 async function findDeletedPath(
   connection: ApiConnection,
   { kind, folderId }: Change,

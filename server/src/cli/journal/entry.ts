@@ -25,13 +25,13 @@ export function toLine(entry: Entry): string {
   const cells = [
     String(entry.number).padStart(widths.number),
     toSecond(entry.at),
-    whoDid(entry).padEnd(widths.by),
+    authorOf(entry).padEnd(widths.by),
     [entry.kind, ...objectsOf(entry), ...changesOf(entry)].join('  '),
   ];
   return escapeControls(cells.join('  '));
 }
 
-function whoDid({ by, byId }: Entry): string {
+function authorOf({ by, byId }: Entry): string {
   if (by) return by.username;
   return byId === null ? '(server)' : `id:${byId}`;
 }
@@ -39,7 +39,7 @@ function whoDid({ by, byId }: Entry): string {
 /** A folder has its path at the time of the change. A deleted user or group has the name from the entry, or its id. */
 function objectsOf(entry: Entry): string[] {
   const { folderId, folder, path, formerPath, userId, user, groupId, group, sessionId } = entry;
-  const remembered = (name: string) => {
+  const nameInEntry = (name: string) => {
     const value = entry.after?.[name] ?? entry.before?.[name];
     return typeof value === 'string' ? `${value} (deleted)` : undefined;
   };
@@ -49,9 +49,9 @@ function objectsOf(entry: Entry): string[] {
     return `${shown}${folder ? '' : ' (deleted)'}${formerPath === null ? '' : ` from ${formerPath}`}`;
   };
   return [
-    folderId && (folderText() ?? remembered('name') ?? `id:${folderId}`),
-    userId && `user ${user?.username ?? remembered('username') ?? `id:${userId}`}`,
-    groupId && `group ${group?.name ?? remembered('name') ?? `id:${groupId}`}`,
+    folderId && (folderText() ?? nameInEntry('name') ?? `id:${folderId}`),
+    userId && `user ${user?.username ?? nameInEntry('username') ?? `id:${userId}`}`,
+    groupId && `group ${group?.name ?? nameInEntry('name') ?? `id:${groupId}`}`,
     sessionId && `session ${sessionId}`,
   ].flatMap((each) => each || []);
 }
@@ -64,12 +64,12 @@ function changesOf({ before, after, formerPath }: Entry): string[] {
     if (isSame && names.includes(key)) return [];
     // The line contains both paths.
     if (key === 'parentId' && formerPath !== null) return [];
-    if (old === undefined) return [`${key}: ${inShort(now)}`];
-    return [`${key}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
+    if (old === undefined) return [`${key}: ${shorten(now)}`];
+    return [`${key}: ${shorten(old)} → ${now === undefined ? '-' : shorten(now)}`];
   });
 }
 
-function inShort(value: unknown): string {
+function shorten(value: unknown): string {
   const letters = [...escapeControls(typeof value === 'string' ? value : JSON.stringify(value))];
   return letters.length > maxValueLength
     ? `${letters.slice(0, maxValueLength - 1).join('')}…`

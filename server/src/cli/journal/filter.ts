@@ -9,20 +9,23 @@ import { findFolderReference, findGroup, findUser, idIn, type ApiConnection } fr
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const shape = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
-const timeAbout = '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30m, 12h, 7d for that long ago';
+const timeAbout = '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or an age such as 30m, 12h or 7d';
 
 const kindNames = journalKinds.map((kind) => kind.toLowerCase().replaceAll('_', '-'));
 
 export const filterOptions = {
-  by: { value: 'name', about: 'Show only changes by this user (name or id:<id>)' },
-  user: { value: 'name', about: 'Show only changes of this user (name or id:<id>)' },
-  group: { value: 'name', about: 'Show only changes of this group (name or id:<id>)' },
-  folder: { value: 'path', about: 'Show only changes of this folder (path or id:<id>), not of its contents' },
+  by: { value: 'name', about: 'Show only changes made by this user (name or id:<id>)' },
+  user: { value: 'name', about: 'Show only changes to this user (name or id:<id>)' },
+  group: { value: 'name', about: 'Show only changes to this group (name or id:<id>)' },
+  folder: {
+    value: 'path',
+    about: 'Show only changes to this folder itself (path or id:<id>), not to its contents',
+  },
   kind: {
     value: 'kind',
     about: 'Show only changes of this kind, for example move-folder',
     isRepeatable: true,
-    completes: kindNames,
+    completions: kindNames,
   },
   from: { value: 'time', about: `Show only changes at this time or later: ${timeAbout}` },
   until: { value: 'time', about: 'Show only changes before this time' },

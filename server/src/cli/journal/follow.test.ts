@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageSlice } from '../api/pages.ts';
-import { followed } from './follow.ts';
+import { followJournal } from './follow.ts';
 
 /** A journal that grows between polls, and while it is read. */
 class Journal {
@@ -36,7 +36,7 @@ async function follow(journal: Journal, first: number, steps: readonly (() => vo
   const events: string[] = [];
   const left = [...steps];
   const stopped = new Error('stopped');
-  const entries = followed(journal.read, {
+  const entries = followJournal(journal.read, {
     first,
     pause: () => {
       const step = left.shift();
@@ -98,7 +98,7 @@ test('yields the entries of a failed poll after the next poll', async () => {
   assert.deepEqual(events, ['away']);
 });
 
-test('follows a new journal that starts again with smaller numbers', async () => {
+test('follows a new journal whose numbers start again', async () => {
   const journal = new Journal();
   journal.add(...range(1, 9));
   const restore = () => journal.entries.splice(0, journal.entries.length, { number: 4 });

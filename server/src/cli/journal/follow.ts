@@ -5,7 +5,7 @@
 
 import { everyItem, pagesOf, type ReadPage } from '../api/pages.ts';
 
-export interface Following {
+export interface FollowOptions {
   /** How many existing entries to yield first. */
   readonly first: number;
   /** Waits before the next poll. Throws to stop. */
@@ -19,16 +19,16 @@ export interface Following {
 const pageSize = 100;
 
 /** Yields the oldest entries first, without end. */
-export async function* followed<Entry extends { readonly number: number }>(
+export async function* followJournal<Entry extends { readonly number: number }>(
   read: ReadPage<Entry>,
-  { first, pause, onError, onReplaced }: Following,
+  { first, pause, onError, onReplaced }: FollowOptions,
 ): AsyncGenerator<readonly Entry[], never> {
   const start = await everyItem(read, { maxItems: Math.max(first, 1) });
   let last = start[0]?.number ?? 0;
   yield start.slice(0, first).toReversed();
   for (;;) {
     await pause();
-    const seen = await since(read, last).catch(onError);
+    const seen = await readSince(read, last).catch(onError);
     if (seen?.newest === undefined) continue;
     if (seen.newest < last) onReplaced();
     last = seen.newest;
@@ -36,7 +36,7 @@ export async function* followed<Entry extends { readonly number: number }>(
   }
 }
 
-async function since<Entry extends { readonly number: number }>(
+async function readSince<Entry extends { readonly number: number }>(
   read: ReadPage<Entry>,
   last: number,
 ): Promise<{ readonly fresh: readonly Entry[]; readonly newest: number | undefined }> {

@@ -12,7 +12,7 @@ import { json, type Group } from '../command.ts';
 import { formatJson, print } from '../terminal/output.ts';
 import { entryFields, heading, toLine, type Entry } from './entry.ts';
 import { filterOptions, readFilter } from './filter.ts';
-import { followed } from './follow.ts';
+import { followJournal } from './follow.ts';
 
 const query = `query ($filter: JournalFilter, $first: Int, $after: String) {
   list: journal(filter: $filter, first: $first, after: $after) { items { ${entryFields} } ${pageInfo} }
@@ -34,14 +34,14 @@ const list = apiCommand({
     all: { about: 'Show all stored entries', conflicts: ['first'] },
     follow: {
       short: 'f',
-      about: 'Print the latest entries (see -n), then new ones until Ctrl-C, oldest first',
+      about: 'Print the latest entries (see -n), oldest first, then each new entry until Ctrl-C',
       conflicts: ['all', 'until'],
     },
     csv: { about: 'Print CSV', conflicts: ['json'] },
     json: { ...json, about: 'Print a JSON array, or with --follow one JSON object per line' },
   },
-  details: `For administrators. Shows the latest entries first. An entry must match all filters. See espalier docs journal for the fields
-of each kind. In CSV, a name that a spreadsheet would treat as a formula starts with an apostrophe.`,
+  details: `For administrators. Shows the latest entries first. An entry must match all filters. Run 'espalier docs journal'
+for the fields of each kind. CSV output puts an apostrophe before names that a spreadsheet would treat as a formula.`,
   examples: [
     'espalier journal --kind move-folder --from 7d',
     'espalier journal --by anna --folder /Places --json',
@@ -95,11 +95,11 @@ async function printFollowed(
   { first, signal }: { readonly first: number; readonly signal: AbortSignal },
 ): Promise<void> {
   let isReported = false;
-  const entries = followed(read, {
+  const entries = followJournal(read, {
     first,
     pause: () => delay(pollMs, undefined, { signal }),
     onError(error) {
-      if (signal.aborted || !(isClientError(error) && isPassing(error))) throw error;
+      if (signal.aborted || !(isClientError(error) && isTemporary(error))) throw error;
       if (!isReported) console.error(`espalier: ${error.message} Retrying.`);
       isReported = true;
     },
@@ -113,6 +113,6 @@ async function printFollowed(
 }
 
 /** The server may be restarting. The next successful poll reads all entries since the last one. */
-function isPassing({ code }: EspalierError): boolean {
+function isTemporary({ code }: EspalierError): boolean {
   return code === 'UNREACHABLE' || code === 'UNAVAILABLE';
 }

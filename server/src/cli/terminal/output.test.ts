@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeControls, escaped, escapeLines, facts, formatJson, table } from './output.ts';
+import { escapeControls, escaped, escapeLines, formatFacts, formatJson, formatTable } from './output.ts';
 
 const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
 
@@ -22,9 +22,9 @@ test('keeps the line ends of a text with several lines', () => {
 test('escapes the values of a template, the cells of a table and facts', () => {
   const shown = escapeControls(hostile);
   assert.equal(escaped`Deleted ${hostile}:\n${2} folders`, `Deleted ${shown}:\n2 folders`);
-  assert.equal(table(['Name'], [[hostile]]), `Name\n${shown}`);
+  assert.equal(formatTable(['Name'], [[hostile]]), `Name\n${shown}`);
   assert.equal(
-    facts([
+    formatFacts([
       ['Name', hostile],
       ['Title', null],
     ]),
@@ -43,7 +43,7 @@ test('prints JSON without control characters that parses to the same value', () 
 
 test('aligns the columns of a table, with dashes for empty cells', () => {
   assert.equal(
-    table(
+    formatTable(
       ['Name', 'Role'],
       [
         ['anna', null],
@@ -52,5 +52,5 @@ test('aligns the columns of a table, with dashes for empty cells', () => {
     ),
     'Name   Role\nanna   -\nZoë 👩  x',
   );
-  assert.equal(table(['Name'], [], 'No users found.'), 'No users found.');
+  assert.equal(formatTable(['Name'], [], 'No users found.'), 'No users found.');
 });

@@ -20,7 +20,7 @@ export function print(text: string): Promise<void> {
 /** Prints the text unchanged. */
 export async function write(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(whyNotPrinted(error)) : resolve()));
+    process.stdout.write(text, (error) => (error ? reject(toOutputError(error)) : resolve()));
   });
 }
 
@@ -29,7 +29,7 @@ export async function printJson(value: unknown, { isCompact = !process.stdout.is
   await print(formatJson(value, isCompact ? undefined : 2));
 }
 
-/** Prints an array with one item per line. Prints each item immediately, because there may be very many. */
+/** Prints an array with one item per line, in batches while the items arrive: there may be very many. */
 export async function printJsonList(items: AsyncIterable<unknown>): Promise<void> {
   const lines = createLines();
   let isFirst = true;
@@ -40,7 +40,7 @@ export async function printJsonList(items: AsyncIterable<unknown>): Promise<void
   await lines.end(isFirst ? '[]\n' : '\n]\n');
 }
 
-/** Prints each line when it arrives. Without lines, a script gets no output. */
+/** Prints lines while they arrive, immediately on a terminal and otherwise in batches. Without lines, a script gets no output. */
 export async function printLines(lines: AsyncIterable<string>, whenNone: string): Promise<void> {
   const printed = createLines();
   let isEmpty = true;
@@ -51,30 +51,30 @@ export async function printLines(lines: AsyncIterable<string>, whenNone: string)
   await printed.end(isEmpty && process.stdout.isTTY ? `${whenNone}\n` : '');
 }
 
-const portion = 16 * 1024;
+const batchLength = 16 * 1024;
 
 /** Writes in batches: one write per line would take most of the time for a million lines. */
 export function createLines(to: (text: string) => Promise<void> = write) {
-  let waiting = '';
+  let pending = '';
   const flush = async () => {
-    const text = waiting;
-    waiting = '';
+    const text = pending;
+    pending = '';
     if (text) await to(text);
   };
   return {
     async add(text: string): Promise<void> {
-      waiting += text;
-      if (waiting.length >= portion || process.stdout.isTTY) await flush();
+      pending += text;
+      if (pending.length >= batchLength || process.stdout.isTTY) await flush();
     },
     async end(text = ''): Promise<void> {
-      waiting += text;
+      pending += text;
       await flush();
     },
   };
 }
 
-/** For a closed pipe, the exit code of shells for SIGPIPE. Other causes, for example a full disk, have a message. */
-function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
+/** For a closed pipe, uses the exit code of shells for SIGPIPE. Other causes, for example a full disk, have a message. */
+function toOutputError(error: NodeJS.ErrnoException): ExitError {
   if (error.code === 'EPIPE') return new ExitError(128 + constants.signals.SIGPIPE);
   return new ExitError(1, `Cannot write the output: ${describeFileError(error)}.`);
 }
@@ -90,7 +90,7 @@ export function escaped(texts: TemplateStringsArray, ...values: readonly (string
 }
 
 /** Formats a table with headings. An empty cell is a dash. Escapes control characters. Without rows, returns `whenNone`. */
-export function table(
+export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly (string | null)[])[],
   whenNone?: string,
@@ -105,7 +105,7 @@ export function table(
 }
 
 /** Formats the properties of one object, one per line, with their names. Escapes control characters. */
-export function facts(rows: readonly (readonly [name: string, value: string | null])[]): string {
+export function formatFacts(rows: readonly (readonly [name: string, value: string | null])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
   return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${escapeControls(value || '-')}`).join('\n');
 }

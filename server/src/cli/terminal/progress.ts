@@ -31,7 +31,7 @@ class TerminalProgress implements Progress {
   #begunAt = 0;
   #spinner: Ora | undefined;
   #isLoading = false;
-  #ticking: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(stream: NodeJS.WriteStream, clock: Clock) {
     this.#stream = stream;
@@ -50,11 +50,11 @@ class TerminalProgress implements Progress {
     this.#update(`${step} …`, true);
     const tick = () =>
       this.#update(`${step} … ${Math.floor((this.#clock.now() - this.#begunAt) / 1000)} s`, false);
-    this.#ticking = setInterval(tick, tickEveryMs).unref();
+    this.#timer = setInterval(tick, tickEveryMs).unref();
   };
 
   readonly end = (): void => {
-    clearInterval(this.#ticking);
+    clearInterval(this.#timer);
     this.#step = undefined;
     this.#spinner?.stop();
     this.#spinner = undefined;
@@ -63,7 +63,7 @@ class TerminalProgress implements Progress {
   /** Returns false if this step has begun already. */
   #begin(step: string): boolean {
     if (step === this.#step) return false;
-    clearInterval(this.#ticking);
+    clearInterval(this.#timer);
     this.#step = step;
     this.#begunAt = this.#clock.now();
     return true;
@@ -95,8 +95,8 @@ class TerminalProgress implements Progress {
 export function createFileProgress() {
   const progress = createProgress();
   return {
-    copied: (done: number, total: number) => progress.show('Copying', done, total),
-    checking: () => progress.wait('Checking'),
+    showCopying: (done: number, total: number) => progress.show('Copying', done, total),
+    showChecking: () => progress.wait('Checking'),
     end: progress.end,
   };
 }

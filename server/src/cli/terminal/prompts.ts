@@ -8,7 +8,7 @@ import type { Option, Output } from '../command.ts';
 /** The options of every command that takes a password. */
 export const passwordOptions = {
   passwordStdin: { about: 'Read the password from standard input', conflicts: ['passwordFile'] },
-  passwordFile: { value: 'path', about: 'Read the password from this file', completes: 'file' },
+  passwordFile: { value: 'path', about: 'Read the password from this file', completions: 'file' },
 } as const satisfies Record<string, Option>;
 
 export const newPasswordOptions = {

@@ -19,7 +19,7 @@ function newFolder(t: TestContext): string {
   return folder;
 }
 
-test('names a directory that cannot be read', async () => {
+test('reports the directory that cannot be read', async () => {
   await assert.rejects(
     readDirectory('/none/at all', options),
     (error) =>
@@ -28,7 +28,7 @@ test('names a directory that cannot be read', async () => {
   );
 });
 
-test('displays a name that is not valid UTF-8', async (t) => {
+test('reports a name that is not valid UTF-8', async (t) => {
   const folder = newFolder(t);
   mkdirSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('Gr\xfcn', 'latin1')]));
   await assert.rejects(readDirectory(folder, options), /is not valid UTF-8: "Grün"/);

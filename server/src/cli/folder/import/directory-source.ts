@@ -25,7 +25,7 @@ const separator = Buffer.from('/');
 const dot = '.'.charCodeAt(0);
 
 /** How many directories are read at the same time. Reading mostly waits for the disk. */
-const readAtOnce = 16;
+const maxConcurrentReads = 16;
 
 interface Directory {
   /** The path as bytes, because a name may be invalid UTF-8. */
@@ -41,7 +41,7 @@ export async function readDirectory(top: string, options: DirectoryOptions): Pro
   const waiting: Directory[] = [{ directory: Buffer.from(top), below: '' }];
   while (waiting.length > 0) {
     options.signal.throwIfAborted();
-    const some = waiting.splice(-readAtOnce);
+    const some = waiting.splice(-maxConcurrentReads);
     const found = await Promise.all(some.map(({ directory }) => list(directory)));
     for (const [index, { directory, below }] of some.entries()) {
       for (const each of found[index]!) {

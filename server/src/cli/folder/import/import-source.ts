@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { decodeText, FileError, fileFormatOf, parseFolders, type FileFormat } from '@espalier/client/files';
 import { StartError, fileError } from '../../../config/start-error.ts';
 import { escapeControls } from '../../terminal/output.ts';
-import { unknownFormat } from '../folder-options.ts';
+import { unknownFormatError } from '../folder-options.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
 
 interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
@@ -27,7 +27,7 @@ export async function readSource(source: string, options: SourceOptions): Promis
   }
   const format = options.format ?? fileFormatOf(source);
   const name = source === standardInput ? 'standard input' : escapeControls(source);
-  if (format === undefined) throw unknownFormat(name);
+  if (format === undefined) throw unknownFormatError(name);
   const onRead = (bytes: number, total?: number) => options.onProgress('Reading', bytes, total);
   const bytes = await readBytes(source === standardInput ? undefined : source, name, {
     onRead,

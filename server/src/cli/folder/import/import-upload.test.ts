@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createClient, memoryStorage, type ImportResult } from '@espalier/client';
-import { Stopped } from '../../api/connection.ts';
+import { StoppedError } from '../../api/connection.ts';
 import { ImportUpload } from './import-upload.ts';
 
 const ignore = () => undefined;
@@ -46,7 +46,7 @@ const receive = async (request: IncomingMessage, sent: Sent[]) => {
 const reply = (response: ServerResponse, value: object) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 const stopsWith = (message: RegExp) => (error: unknown) =>
-  error instanceof Stopped && message.test(error.message);
+  error instanceof StoppedError && message.test(error.message);
 
 test('sends an import in one request, and returns the counts of the response', async () => {
   const result = { createdCount: 7, updatedCount: 0, keptCount: 0, isDryRun: false };

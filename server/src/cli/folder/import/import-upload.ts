@@ -11,7 +11,7 @@ import {
   type PathToImport,
 } from '@espalier/client';
 import { cancelImport } from '@espalier/client/files';
-import { Stopped } from '../../api/connection.ts';
+import { StoppedError } from '../../api/connection.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
 export type ImportInput = Pick<ImportOptions, 'parentId' | 'onExisting'> & {
@@ -34,7 +34,7 @@ export class ImportUpload {
     this.#progress = progress;
   }
 
-  /** The `fetch` of the client. It adds progress. */
+  /** The `fetch` for the client, which shows the progress of the upload. */
   readonly fetch: typeof fetch = (input, init) => {
     const isGraph = new URL(input instanceof Request ? input.url : input).pathname.endsWith('/graphql');
     if (!isGraph || !this.#isSending || typeof init?.body !== 'string') return fetch(input, init);
@@ -45,10 +45,10 @@ export class ImportUpload {
   async send(client: Client, { list, ...input }: ImportInput, signal: AbortSignal): Promise<ImportResult> {
     signal.throwIfAborted();
     this.#isSending = true;
-    const leaving = new AbortController();
+    const requestAbort = new AbortController();
     const options = {
       ...input,
-      signal: leaving.signal,
+      signal: requestAbort.signal,
       idempotencyKey: this.#key,
       timeoutSeconds: importTimeoutSeconds,
     };
@@ -56,16 +56,16 @@ export class ImportUpload {
     const stopped = new Promise<undefined>((resolve) => {
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
-    const made = await Promise.race([importing, stopped]);
-    if (made !== undefined) return made;
+    const result = await Promise.race([importing, stopped]);
+    if (result !== undefined) return result;
     importing.catch(() => undefined);
     this.#isSending = false;
     try {
       if (this.#isSent) await this.#stop(client, input.parentId!);
     } finally {
-      leaving.abort();
+      requestAbort.abort();
     }
-    throw new Stopped('Nothing was imported.');
+    throw new StoppedError('Nothing was imported.');
   }
 
   async #stop(client: Client, parentId: string): Promise<void> {
@@ -73,11 +73,11 @@ export class ImportUpload {
     const options = { idempotencyKey: this.#key, parentId };
     const isCanceled = await cancelImport(client, options).catch((cause: unknown) => {
       const text = 'The stop request failed. The server imports all folders or none.';
-      throw new Stopped(`${text} Check whether the import was completed.`, { cause });
+      throw new StoppedError(`${text} Check whether the import was completed.`, { cause });
     });
     if (isCanceled) return;
-    throw new Stopped(
-      'The import was completed before it could be stopped. To undo it, run espalier folder delete -r.',
+    throw new StoppedError(
+      "The import was completed before it could be stopped. To undo it, run 'espalier folder delete -r'.",
     );
   }
 

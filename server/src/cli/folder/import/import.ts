@@ -12,7 +12,7 @@ import { command, json, type Options, type Output, type Values } from '../../com
 import { countFolders, escapeControls, formatNumber } from '../../terminal/output.ts';
 import { createProgress, type Progress } from '../../terminal/progress.ts';
 import { fileFormats } from '../folder-options.ts';
-import { findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
+import { findFolder, findNearest, namesOf, folderNotFoundError, pathOf } from '../folder-path.ts';
 import type { Source } from './directory-source.ts';
 import { importTimeoutSeconds, ImportUpload } from './import-upload.ts';
 
@@ -28,7 +28,7 @@ const options = {
   format: {
     value: 'format',
     choices: fileFormats,
-    about: 'The format; default: by the extension of the file',
+    about: 'The format; the default depends on the extension of the file',
   },
   parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
   files: { about: 'In a directory, also create a folder for each file' },
@@ -36,7 +36,7 @@ const options = {
   merge: {
     value: 'mode',
     choices: ['keep', 'update'],
-    about: 'Import into folders that exist: keep their texts and properties, or update them',
+    about: 'Accept folders that exist, and keep or update their texts and properties',
   },
   dryRun: {
     short: 'n',
@@ -48,19 +48,19 @@ const options = {
 export const importFolders = command({
   about: 'Create many folders at once from a directory or a file',
   words: [
-    { name: 'source', about: 'A directory, a file, or - for standard input', completes: 'file' },
+    { name: 'source', about: 'A directory, a file, or - for standard input', completions: 'file' },
     { name: 'to-path', about: 'The folder to import into; default: the root', isOptional: true },
   ],
   options,
   settings: connectionSettings,
-  details: `Imports all folders or none, even if it is interrupted. The contents of a directory go into <to-path>; symbolic links are not
+  details: `Imports all folders or none, even if the command is interrupted. The contents of a directory go into <to-path>; symbolic links are not
 followed. Without --merge, the import fails if one of the folders exists. With --merge keep, it creates the missing folders and
-leaves the others unchanged. With --merge update, it also sets the texts and properties that the source contains. Run it with
---dry-run first.
+leaves the others unchanged. With --merge update, it also sets the texts and properties that the source contains. Run the command
+with --dry-run first.
 
 The first line of a CSV file names the columns: path, title, icon, description, properties (a JSON object) or
 properties.<name>. A JSON file contains a list of folders, nested ({"name": …, "folders": […]}) or flat ({"path": …}). An
-NDJSON file contains one flat folder per line. Reads all files that espalier folder export writes.`,
+NDJSON file contains one flat folder per line. Reads all files that 'espalier folder export' writes.`,
   examples: [
     'espalier folder import ./plans /Places --files',
     'espalier folder import rooms.csv /Places --merge update --dry-run',
@@ -95,7 +95,7 @@ async function importInto(
     import('@espalier/client/files'),
   ]);
   const begunAt = systemClock.now();
-  const { parent, missing } = await destination(client, input);
+  const { parent, missing } = await findDestination(client, input);
   const source = await readSource(input.source, {
     format: input.format,
     withFiles: input.files,
@@ -106,9 +106,9 @@ async function importInto(
   requireValid(source);
   const prefix = missing.join('/');
   if (prefix) requireValid(checkFolders([{ where: '', folder: { path: prefix } }]));
-  const list = prefix ? below(prefix, source.folders) : source.folders;
+  const list = prefix ? prefixPaths(prefix, source.folders) : source.folders;
   const into = pathOf([...namesOf(parent.path), ...missing]);
-  if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLarge(list.length);
+  if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLargeError(list.length);
   const result = await sendTo(client, parent.id, list, input, { upload, signal });
   progress.end();
   const seconds = (systemClock.now() - begunAt) / 1000;
@@ -138,17 +138,17 @@ async function sendTo(
   }
 }
 
-async function destination(
+async function findDestination(
   client: Client,
   { to, parents }: CommandOptions,
 ): Promise<{ parent: FolderDetails; missing: readonly string[] }> {
   if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
   const { nearest: parent, missing } = await findNearest(client, to);
   if (missing.length === 0 || parents) return { parent, missing };
-  throw failure('NOT_FOUND', `${noSuchFolder(to).message} To create it, use --parents.`);
+  throw failure('NOT_FOUND', `${folderNotFoundError(to).message} To create it, use --parents.`);
 }
 
-function below(prefix: string, folders: readonly PathToImport[]): PathToImport[] {
+function prefixPaths(prefix: string, folders: readonly PathToImport[]): PathToImport[] {
   return folders.map((entry) => ({ ...entry, path: `${prefix}/${entry.path.replace(/^\//, '')}` }));
 }
 
@@ -176,7 +176,7 @@ function requireValid({ problems, problemCount }: CheckedFolders): void {
   throw new StartError([`Nothing was imported, because ${what} invalid:`, ...lines, ...rest].join('\n'));
 }
 
-function tooLarge(entries: number): StartError {
+function tooLargeError(entries: number): StartError {
   return new StartError(
     `${formatNumber(entries)} folders are too many for one import. Nothing was imported. Import in several parts, for example one directory at a time.`,
   );
