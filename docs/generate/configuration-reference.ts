@@ -53,7 +53,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   issuer:
     'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
   keyRotationDays: keepDefault,
-  masterKey: 'Set it with PostgreSQL, and whenever backups are stored elsewhere.',
+  masterKey: 'Set it if you use PostgreSQL, or if backups are stored elsewhere.',
   introspectionClient:
     'Set it if another service checks auth tokens with a request instead of the public keys.',
   loginThrottle: keepDefault,
@@ -107,8 +107,8 @@ espalier serve --port 9000
 - A change takes effect when you restart the server. \`espalier doctor\` checks your settings without a restart.
 - If a value is invalid, the server does not start and prints the accepted values. It warns you of unknown \`ESPALIER_…\` variables, and of settings
   that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
-- A setting with \`…_FILE\` can read its value from a file. A secret has no other flag, because other users of the machine can see flags in the process
-  list. For example: \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`.
+- Some settings also have a variable and a flag for a file that contains the value. For example: \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`. A
+  secret has only the flag for the file, because other users of the machine can see flags in the process list.
 
 ${groups.join('\n')}`;
 }

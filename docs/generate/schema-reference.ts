@@ -44,7 +44,7 @@ A list with pages is a connection, for example \`FolderConnection\` of \`Folder\
 
 - \`items\`: The results of this page.
 - \`edges\`: The same results, each as a \`node\` with its \`cursor\`. An edge of a \`FolderConnection\` also has \`depth\`, the number of levels below the
-  folder of the list. In the results of a search, \`depth\` is null.
+  folder that you list. In the results of a search, \`depth\` is null.
 - \`pageInfo\` ([\`PageInfo!\`](#pageinfo-type)): Whether there are more pages, and the cursors to continue from.
 - \`totalCount\` (\`Int!\`): The number of results in the whole list.
 
@@ -180,7 +180,7 @@ function formatField(field: AnyField): string {
   return [line, ...args.map((argument) => `  ${formatField(argument)}`)].join('\n');
 }
 
-/** Types of connections and mutations have no section of their own. */
+/** Connections share one section. Edges and built-in scalars have no section, so they get no link. */
 function formatTypeLink(type: GraphQLType): string {
   const namedType = getNamedType(type);
   const { name } = namedType;

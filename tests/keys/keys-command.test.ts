@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
         output,
         /^1 key is sealed with the master key [0-9a-f]{12}\. Restart every node with the same ESPALIER_MASTER_KEY/,
       );
-      assert.match(output, /a rotation alone is not enough[^]+keys retire <id> for each[^]+<id> --at-once/);
+      assert.match(output, /a rotation alone is not enough[^]+keys retire <id>' for each[^]+<id> --at-once/);
       await start({ MASTER_KEY_FILE: second });
       assert.equal((await testbed!.query('{folder{name}}', tokens.authToken)).status, 200);
       assert.equal((await run('rotate', '--master-key-file', second)).code, 0);

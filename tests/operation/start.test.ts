@@ -356,7 +356,7 @@ describe('espalier serve', () => {
     assert.match((await runHosted([])).output, /serve +Run the server/);
     assert.match(
       (await runHosted(['serve', '--help'])).output,
-      /--auth-token-seconds <seconds>[^]*\(env:\s+ESPALIER_AUTH_TOKEN_SECONDS,\s+default:\s+600\)/,
+      /--auth-token-seconds <seconds>[^]*\(env:\s+ESPALIER_AUTH_TOKEN_SECONDS;\s+default:\s+600\)/,
     );
     assert.match((await runHosted(['help', 'serve'])).output, /--admin-password-file <path>/);
     for (const args of [['folder'], ['folder', 'move'], ['journal']]) {

@@ -13,7 +13,7 @@ const racers = 50;
 for (const kind of databaseKinds) {
   // `npm run lab -- refresh-race --rounds 1000` runs longer.
   const rounds = scaleRounds(kind, selectLength({ short: 60, long: 300 }));
-  describe(`racing refreshes on ${kind.name}`, () => {
+  describe(`${racers} concurrent refreshes with the same token on ${kind.name}`, () => {
     let testbed: Testbed;
     let connections: RawConnection[];
     before(async () => {
@@ -34,7 +34,7 @@ for (const kind of databaseKinds) {
       };
     };
 
-    test(`let exactly one of ${racers} succeed in each of ${rounds} rounds`, async () => {
+    test(`succeed exactly once in each of ${rounds} rounds`, async () => {
       let tokens = await testbed.logIn();
       for (let round = 0; round < rounds; round++) {
         const { winners, losers } = await race(tokens);

@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
     const exportFolder = async (id: string, depth?: number) =>
       (await tree.query<{ exportFolders: ListedFolder[] }>(exportQuery, { id, depth })).exportFolders;
 
-    test('equals the original after an import elsewhere', async () => {
+    test('creates the same folders when it is imported elsewhere', async () => {
       const id = await tree.create('Original');
       const list = spreadPaths(1_300, 'leaf').map((path, index) => ({
         path,
@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await exportFolder(copy), first);
     });
 
-    test('has at most the requested depth, and at least one level', async () => {
+    test('has at most the requested depth, and is refused for a depth below 1', async () => {
       const id = await tree.create('Deep');
       await tree.import(['a/b/c', 'd'], id);
       assert.deepEqual(

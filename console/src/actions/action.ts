@@ -1,4 +1,4 @@
-/** Actions and queries as data, which the console runs or copies as GraphQL, curl or a command. */
+/** Describes actions and queries as data. The console can run them, or copy them as GraphQL, as a curl call or as a command. */
 
 export interface Action<Variables extends object = object, Result = unknown> {
   /** The text of the button, for example "Rename folder". */
@@ -18,13 +18,13 @@ export interface Call<Variables extends object = object, Result = unknown> {
   readonly variables: Variables;
 }
 
-export type CopyForm = 'graphql' | 'curl' | 'cli';
+export type CopyFormat = 'graphql' | 'curl' | 'cli';
 
 /** Formats a call as GraphQL, curl or CLI text, without tokens and passwords. */
-export function formatCall(form: CopyForm, { action, variables }: Call, apiUrl: string): string {
+export function formatCall(format: CopyFormat, { action, variables }: Call, apiUrl: string): string {
   const visible = withoutSecrets(variables, action.secrets ?? []);
   const document = removeIndent(action.document);
-  switch (form) {
+  switch (format) {
     case 'graphql':
       return Object.keys(visible).length === 0
         ? document

@@ -1,4 +1,4 @@
-/** Data kept outside of components, which must not outlive the session of its user. */
+/** User data that is kept outside of components. It must not outlive the session of the user. */
 
 interface UserData {
   readonly clear: () => void;
@@ -22,7 +22,7 @@ export function listUnsaved(): readonly string[] {
   return [...registrations].flatMap((data) => data.listUnsaved());
 }
 
-/** Changes whenever a user has signed out or has been replaced. */
+/** Increases when the user signs out, or when another user signs in. */
 export function getSignOutCount(): number {
   return signOutCount;
 }

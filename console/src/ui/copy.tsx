@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Text } from 'react-aria-components';
-import { formatCall, type Call, type CopyForm } from '../actions/action.ts';
+import { formatCall, type Call, type CopyFormat } from '../actions/action.ts';
 import { client } from '../session/client.ts';
 import { IconButton } from './button.tsx';
 import { Icon } from './icons.tsx';
@@ -62,7 +62,7 @@ export function CopyButton({ label, text }: { label: string; text: string }) {
   );
 }
 
-const forms: readonly { readonly id: CopyForm; readonly label: string; readonly requirement?: string }[] = [
+const forms: readonly { readonly id: CopyFormat; readonly label: string; readonly requirement?: string }[] = [
   { id: 'graphql', label: 'Copy as GraphQL' },
   { id: 'curl', label: 'Copy as curl', requirement: 'requires a token in ESPALIER_AUTH_TOKEN' },
   { id: 'cli', label: 'Copy as CLI', requirement: 'requires espalier login' },
@@ -70,7 +70,7 @@ const forms: readonly { readonly id: CopyForm; readonly label: string; readonly 
 
 export function CopyAs({ call }: { call: Call }) {
   const outcome = useCopyOutcome();
-  const copy = (form: CopyForm) => void outcome.copy(formatCall(form, call, client.url));
+  const copy = (format: CopyFormat) => void outcome.copy(formatCall(format, call, client.url));
   return (
     <MenuTrigger>
       <AriaButton className="button quiet small copy-as">
@@ -78,7 +78,7 @@ export function CopyAs({ call }: { call: Call }) {
         <span aria-live="polite">{outcome.text ?? 'Copy as…'}</span>
       </AriaButton>
       <Popover className="popover" placement="top end">
-        <Menu className="menu" onAction={(form) => copy(form as CopyForm)}>
+        <Menu className="menu" onAction={(format) => copy(format as CopyFormat)}>
           {forms.map(({ id, label, requirement }) => (
             <MenuItem key={id} id={id} textValue={label} className="menu-item">
               <Text slot="label">{label}</Text>

@@ -116,7 +116,7 @@ export function Checkbox({ isSelected, onChange, children }: ToggleProps) {
   );
 }
 
-/** Selects a row of a table, or all rows in its header. The table adds the label. */
+/** Selects a row of a table. In the table header, it selects all rows. The table adds the label. */
 export function SelectionCheckbox() {
   return (
     <AriaCheckbox slot="selection" className="checkbox">
@@ -155,7 +155,7 @@ export function SearchField({ label, value, onChange }: SearchFieldProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
 
-  // The value may change without the field, for example by a link or the back button.
+  // The value can also change from outside, for example through a link or the back button.
   if (value !== lastValue) {
     setLastValue(value);
     if (value !== lastSent) setText(value);

@@ -24,8 +24,12 @@ const { accepts } = settingsTable.databaseUrl;
 export const copy = command({
   about: 'Copy the whole installation to another database',
   words: [
-    { name: 'from-url', about: `The database to copy from: ${accepts}`, isOptional: true },
-    { name: 'to-url', about: 'The database to copy to', isOptional: true },
+    {
+      name: 'from-url',
+      about: `The database to copy from; omit it with --from-file: ${accepts}`,
+      isOptional: true,
+    },
+    { name: 'to-url', about: 'The database to copy to; omit it with --to-file', isOptional: true },
   ],
   options: {
     fromFile: {
@@ -40,8 +44,8 @@ export const copy = command({
 sessions and keys are copied. Stop every server on the source first. Does not change the source. Fails if a server uses the
 SQLite file of the source.
 
-To continue an interrupted copy, run the same command again. No server starts on the destination until the copy is
-complete. At the end, counts and compares the rows of both databases.
+To continue an interrupted copy, run the same command again. Until the copy is complete, servers refuse to start on
+the destination. At the end, counts and compares the rows of both databases.
 
 The settings ESPALIER_DATABASE_POOL_MODE, ESPALIER_DATABASE_CONNECTIONS and ESPALIER_DATABASE_TIMEOUT_SECONDS apply to both
 databases.`,

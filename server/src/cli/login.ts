@@ -35,8 +35,8 @@ session. The next login to the same server with the same profile ends it.
 Without --url, logs in to the server of the last login with this profile, or to ${defaultUrl} at the first login. Later commands do
 not need --url, and fail if it names another server.
 
---profile is a name of your choice for the stored session: letters, digits, dots, dashes and underscores. Use several for
-several servers or users, and pass the same --profile to later commands.`,
+--profile is a name of your choice for the stored session: letters, digits, dots, dashes and underscores. Use one
+profile for each server or user, and pass the same --profile to later commands.`,
   examples: [
     'espalier login --url https://example.com',
     'espalier login --url https://example.com -u robot --password-file /run/secrets/robot',

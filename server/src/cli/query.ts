@@ -38,7 +38,11 @@ const options = {
 export const query = command({
   about: 'Run a GraphQL query, mutation or subscription',
   words: [
-    { name: 'text', about: 'The query; without it or with -, read from standard input', isOptional: true },
+    {
+      name: 'text',
+      about: 'The query; if it is missing or -, the command reads it from standard input',
+      isOptional: true,
+    },
   ],
   options,
   settings: connectionSettings,

@@ -49,7 +49,7 @@ export async function workUntilStopped(): Promise<void> {
 /** Our primary sends the setup immediately. The primary of a process manager, for example PM2, never sends it. */
 function giveUp(): never {
   console.error(
-    "espalier: Another program, for example a process manager, started 'espalier serve' as its cluster worker. Start it as a separate process, and set ESPALIER_WORKERS for several workers.",
+    "espalier: Another program, for example a process manager, started 'espalier serve' as its cluster worker. Configure that program to start 'espalier serve' as a separate process. For several workers, set ESPALIER_WORKERS.",
   );
   process.exit(1);
 }

@@ -31,7 +31,7 @@ const networkSettings = {
   }),
   workers: setting('WORKERS', wholeNumber(1, 64), '1', {
     about:
-      'The number of worker processes, which share the port and the database. Use at most the number of free cores. For more than one worker, an additional process starts and stops the workers, and the system must support `SO_REUSEPORT`, for example Linux.',
+      'The number of worker processes, which share the port and the database. Use at most the number of free cores. For more than one worker, an additional process starts and stops the workers, and the operating system must support `SO_REUSEPORT`, as Linux does.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
@@ -45,7 +45,7 @@ const networkSettings = {
   }),
   trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
     about:
-      'The proxies that may set the client address with `X-Forwarded-For`: none (false), any (true), a number of hops, or these addresses. The log, sessions and the login throttle use this address. The server warns of true and of ranges wider than /24 (IPv4) or /64 (IPv6).',
+      'The proxies that may set the client address with `X-Forwarded-For`: `false` trusts no proxy, `true` trusts every proxy, a number trusts that many hops, and a list trusts its addresses. The log, the sessions and the login throttle use the client address. The server logs a warning for `true`, and for ranges wider than /24 (IPv4) or /64 (IPv6).',
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
@@ -131,11 +131,11 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'The time after a refresh in which the server only rejects the spent refresh token. After this time, the use of a spent token also revokes the session.',
+      'For this time after a refresh, the server rejects the spent refresh token, but keeps the session. After this time, the use of a spent token also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'The time in which a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns such retries off.',
+      'For this time after a refresh, a client can repeat it: if the client sends the same auth token and refresh token again, it receives the same new tokens. 0 turns such retries off.',
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
@@ -194,10 +194,11 @@ const limitSettings = {
   }),
   maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30, 'bytes'), String(32 * 2 ** 20), {
     about:
-      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. Also the maximum of the icons, descriptions and properties of one duplicate.',
+      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. If you duplicate a folder, this is also the maximum size of all copied icons, descriptions and properties together.',
   }),
   maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 10_000_000), '20000', {
-    about: 'The maximum of `first` and `last`: the number of folders that a query requests in one page.',
+    about:
+      'The maximum value of `first` and of `last`: the number of folders that a query requests in one page.',
   }),
   maxScanned: setting('MAX_SCANNED', wholeNumber(1, 1_000_000_000), '2000000', {
     about: 'The maximum number of folders that the server reads to search, filter or count for one response.',
@@ -206,7 +207,7 @@ const limitSettings = {
     about: 'The maximum number of folders in one export.',
   }),
   maxImportFolders: setting('MAX_IMPORT_FOLDERS', wholeNumber(1, 10_000_000), '100000', {
-    about: 'The maximum number of folders that one import or duplicate creates.',
+    about: 'The maximum number of folders that one import or one duplication creates.',
   }),
   maxSubscriptions: setting('MAX_SUBSCRIPTIONS', wholeNumber(1, 10_000), '100', {
     about:
@@ -240,7 +241,7 @@ const traceSettings = {
   }),
   tracesShare: setting('TRACES_SHARE', share, '1', {
     about:
-      'The share of requests to trace. A request with a `traceparent` header uses the flag in this header instead.',
+      'The share of requests to trace. For a request with a `traceparent` header, the sampled flag of the header decides instead.',
     onlyWith: 'TRACES_URL',
   }),
   tracesHeaders: optionalSetting('TRACES_HEADERS', headerPairs, {
@@ -275,7 +276,7 @@ const startSettings = {
   }),
   logLevel: setting('LOG_LEVEL', logLevel, 'info', {
     about:
-      'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. `info` and lower levels include one line for each request.',
+      'The lowest level of messages to log. The server logs to standard error, as text in a terminal and otherwise as JSON lines. `info` and lower levels include one line for each request.',
   }),
 };
 

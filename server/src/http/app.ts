@@ -1,4 +1,4 @@
-/** The HTTP layer: a Fastify app with the endpoints of the contract. It translates requests and responses. */
+/** The HTTP layer: a Fastify app with the endpoints of the contract. It translates HTTP requests into calls of the services. */
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
@@ -44,13 +44,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const admission = addGuards(app, base, brokenRequests);
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
-  // JSON is listed by name, because Fastify has to search for the parser of any other type.
+  // '*' also matches JSON, but Fastify finds a parser faster if its content type is listed.
   app.addContentTypeParser(['application/json', '*'], readBytes);
   await addCors(app, settings.corsOrigins);
 
-  const live = new LiveConnections(base);
-  const connections = new TcpConnections(app.server, tls !== undefined);
-  await addRoutes(app, { ...base, brokenRequests, admission, connections: live });
+  const liveConnections = new LiveConnections(base);
+  const tcpConnections = new TcpConnections(app.server, tls !== undefined);
+  await addRoutes(app, { ...base, brokenRequests, admission, liveConnections });
   await app.ready();
   return {
     server: app.server,
@@ -60,7 +60,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     async stop() {
       isStopping = true;
-      const interruptedCount = await connections.stop(listener, live, settings, options.stopTimings);
+      const interruptedCount = await tcpConnections.stop(
+        listener,
+        liveConnections,
+        settings,
+        options.stopTimings,
+      );
       if (interruptedCount > 0)
         log.warn(
           { requests: interruptedCount },
@@ -96,7 +101,7 @@ function createFastify(services: BaseServices, brokenRequests: BrokenRequests): 
     exposeHeadRoutes: false,
     // No route has a schema, so Fastify's schema compilers are not loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // Fastify calls this without any hook, for example for a URL that cannot be decoded.
+    // Fastify calls this function without running the hooks, for example for a URL that cannot be decoded.
     frameworkErrors(error, request, reply) {
       begin(request, reply);
       refuse(error, request, reply);

@@ -59,5 +59,5 @@ export interface BaseServices extends AppOptions {
 export interface HttpServices extends BaseServices {
   readonly brokenRequests: BrokenRequests;
   readonly admission: Admission;
-  readonly connections: LiveConnections;
+  readonly liveConnections: LiveConnections;
 }

@@ -1,5 +1,5 @@
 /**
- * Logs an outage that affects many requests, for example of the database: one line when it begins, then one per minute with
+ * Logs an outage, for example of the database, that affects many requests: one line when it begins, then one per minute with
  * the number of repetitions. One line with a stack per request would hide everything else and fill the disk.
  */
 
@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts';
 export type LogOutage = (message: string, cause: unknown, fields?: object) => void;
 
 const minuteMs = 60_000;
-/** Limits the memory: a cause may contain a port or a process id, which makes each message different. */
+/** Limits the memory: the message of a cause may contain a port or a process id, so the number of keys is unlimited. */
 const maxRemembered = 100;
 
 export function createOutageLog(log: Pick<Logger, 'warn'>, clock: Clock): LogOutage {

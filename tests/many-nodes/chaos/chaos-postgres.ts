@@ -1,4 +1,4 @@
-/** A durable PostgreSQL server for a run. The run can stop, crash, freeze and disconnect it. */
+/** The PostgreSQL server of a chaos test, with durable writes. The test can stop, crash and freeze it, and cut its connections. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,7 +42,9 @@ export class ChaosPostgres implements ChaosDatabase {
       where application_name = 'espalier' and state <> 'idle' and now() - xact_start > interval '2 seconds'`,
     );
     for (const { state, query, seconds } of openTransactions) {
-      tally.reportViolation(`a connection is ${state} for ${seconds.toFixed(1)} s: ${query.slice(0, 200)}`);
+      tally.reportViolation(
+        `a transaction has been open for ${seconds.toFixed(1)} s (${state}): ${query.slice(0, 200)}`,
+      );
     }
   }
 
@@ -81,7 +83,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, statement: stri
   }
 }
 
-/** Returns the parent of a PostgreSQL process and all of its children. */
+/** Returns the parent of a PostgreSQL process, and all children of this parent. */
 function listServerProcesses(pid: number): number[] {
   const parent = parentOf(pid);
   const children = readdirSync('/proc')

@@ -134,19 +134,19 @@ function* checkConnections({ maxConnections, usedConnections }: Facts, wanted: n
 }
 
 async function* checkContents(stored: StoredData, { masterKey, adminPassword }: Settings): Findings {
-  const taken = await requireSchemaVersion(stored);
-  if (taken === 0) {
+  const appliedCount = await requireSchemaVersion(stored);
+  if (appliedCount === 0) {
     yield warning('The database is empty.', 'The first start of the server prepares it.');
     return;
   }
-  if (taken < migrations.length) {
+  if (appliedCount < migrations.length) {
     yield warning(
-      `The schema is outdated (${taken} of ${migrations.length} steps).`,
+      `The schema is outdated (${appliedCount} of ${migrations.length} migrations applied).`,
       "Start the server or run 'espalier migrate' to update it.",
     );
     return;
   }
-  yield ok(`The schema is up to date (${taken} steps).`);
+  yield ok(`The schema is up to date (${appliedCount} migrations applied).`);
   if (await readInstallationValue(stored, 'copying')) {
     yield problem(
       'The database contains an unfinished copy of an installation.',

@@ -58,7 +58,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
       `chmod 600 ${readable.join(' ')}`,
     );
   } else if (files.length > 0) {
-    yield ok('Only its owner can read the database.');
+    yield ok('Only the owner of the database files can read them.');
   }
   const { mode } = statSync(folder);
   if (mode & writableByOthersBits && !(mode & stickyBit)) {

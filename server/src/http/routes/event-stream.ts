@@ -40,7 +40,7 @@ export function sendEvents(
   if (!('next' in opened)) return reply.send(Buffer.concat([nextEvent(opened), completeEvent]));
   try {
     onFinished(reply.raw, services.admission.reserveRequest(viewer.userId, services.requestBytes));
-    services.connections.reserve(viewer.userId);
+    services.liveConnections.reserve(viewer.userId);
   } catch (error) {
     void opened.return();
     throw error;
@@ -73,7 +73,7 @@ class EventStream extends Readable implements LiveConnection {
     this.#lease = new TokenLease(viewer, services);
     this.#reply = reply;
     this.#services = services;
-    services.connections.add(this);
+    services.liveConnections.add(this);
     this.push(comment);
   }
 
@@ -112,8 +112,8 @@ class EventStream extends Readable implements LiveConnection {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stop();
     this.#services.backpressure.setUnsent(0);
-    this.#services.connections.remove(this);
-    this.#services.connections.release(this.#lease.viewer.userId);
+    this.#services.liveConnections.remove(this);
+    this.#services.liveConnections.release(this.#lease.viewer.userId);
     done(error);
   }
 

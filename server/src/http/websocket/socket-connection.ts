@@ -73,11 +73,11 @@ export class SocketConnection implements LiveConnection {
     options.socket.on('error', () => this.#endWork());
     options.socket.on('close', (code) => {
       this.#endWork();
-      services.connections.remove(this);
-      if (this.#lease) services.connections.release(this.#lease.viewer.userId);
+      services.liveConnections.remove(this);
+      if (this.#lease) services.liveConnections.release(this.#lease.viewer.userId);
       services.log.debug({ requestId: options.requestId, code }, 'WebSocket closed');
     });
-    services.connections.add(this);
+    services.liveConnections.add(this);
   }
 
   /** Closes the socket when the token lease has ended. `LiveConnections` calls this several times per second. */
@@ -158,7 +158,7 @@ export class SocketConnection implements LiveConnection {
     await this.#services.graph.admit(viewer);
     if (lease.hasEnded) throw lease.refusal;
     if (this.#phase !== 'admitting') return;
-    this.#services.connections.reserve(viewer.userId);
+    this.#services.liveConnections.reserve(viewer.userId);
     this.#lease = lease;
     this.#backpressure = this.#services.admission.connect(viewer.userId);
     this.#phase = 'acknowledged';
