@@ -125,7 +125,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     const pages = statSync(join(folder, 'copy.db')).size / 4_096;
     rmSync(join(folder, 'copy.db'));
     assert.ok(pages > 600, String(pages));
-    assert.deepEqual([...new Set(reports)], ['copy', 'check', 'made']);
+    assert.deepEqual([...new Set(reports)], ['copy', 'check', 'backup']);
   });
 
   test('are abandoned without partial files when the server stops', async () => {
