@@ -14,32 +14,35 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   host: 'Set it to `0.0.0.0` or `::` if clients on other machines connect directly, for example in a container.',
   port: 'Set it if another program uses the port.',
   workers:
-    'Set it to the number of free cores if one core is busy all the time. For example, use 4 on a machine with five cores.',
+    'Set it to the number of free cores if one core is busy all the time. For example, use 4 on a machine with five cores, and keep one core for other programs.',
   basePath:
-    'Set it if your proxy serves other applications on the same host. For example, with `/tree` the login is at `/tree/login`.',
+    'Set it if your proxy serves other applications on the same host. For example, with `/tree`, the login is at `/tree/login`.',
   tlsCertFile:
     'Set it if no proxy terminates TLS in front of the server, for example to `/etc/espalier/fullchain.pem`.',
   tlsKeyFile: 'Set it together with `ESPALIER_TLS_CERT_FILE`, for example to `/etc/espalier/privkey.pem`.',
   trustProxy:
-    'Set it if a proxy is in front of the server. For example, use `127.0.0.1` for nginx on the same machine. Otherwise all clients have the address of the proxy, and the login throttle slows them down together.',
+    'Set it if a proxy is in front of the server. For example, use `127.0.0.1` for nginx on the same machine. Without this setting, all clients seem to have the address of the proxy, so that failed logins of one client slow down all others.',
   corsOrigins:
-    'Set it if your single-page app has another origin than the server. For example, use `https://app.example.com` or `http://localhost:5173`.',
+    'Set it if your single-page app and the server have different origins. For example, use `https://app.example.com` or `http://localhost:5173`.',
   console: 'Turn it off if your users need only the API.',
   stopSeconds:
-    'Raise it if long imports must not be aborted by a restart. Your supervisor must wait for longer: for example, Kubernetes waits for 30 seconds by default.',
+    'Raise it if a restart must not abort long imports. Your supervisor must wait longer than this before it kills the server. For example, Kubernetes waits for 30 seconds by default.',
   stopDelaySeconds: 'Set it if a load balancer checks `/readyz`.',
   databaseUrl:
     'Set it to store the data elsewhere, for example in `sqlite:/var/lib/espalier/espalier.db` or `postgres://espalier:secret@db.example.com/espalier`.',
   databaseConnections:
     'Lower it if all nodes and workers together open more connections than PostgreSQL allows (`max_connections`).',
-  databasePoolMode: 'Set it if you connect through PgBouncer with `pool_mode = transaction`.',
+  databasePoolMode:
+    'Set it to `transaction` if you connect through PgBouncer with `pool_mode = transaction`.',
   databaseTimeoutSeconds: 'Raise it if large imports or exports fail on a slow database.',
-  trashDays: 'Raise it to keep deleted folders longer. With 0, a deleted folder is purged soon.',
+  trashDays:
+    'Raise it to keep deleted folders longer. With 0, the server purges a deleted folder within a short time.',
   journalDays: 'Raise it if you need the history of older changes. The database grows with the journal.',
   journalEntries:
     'Raise it together with `ESPALIER_JOURNAL_DAYS` if you have more than about 10,000 changes a day.',
   backupFolder: 'Set it in production, for example to `/backup/espalier`.',
-  backupEveryHours: 'Lower it if you cannot afford to lose the changes of a day. For example, use 1.',
+  backupEveryHours:
+    'Lower it if you cannot afford to lose the changes of a whole day. For example, use 1 for a backup every hour.',
   backupKeep:
     'Raise it to be able to restore an older state. For example, use 30 for a month of daily backups.',
   authTokenSeconds:
@@ -49,27 +52,28 @@ const advice: Readonly<Record<keyof Settings, string>> = {
     'Lower it to detect stolen refresh tokens earlier. Raise it if clients on a bad network lose their session.',
   refreshRetrySeconds:
     'Set it if clients often lose the response to a refresh, for example to 30 for mobile networks.',
-  maxSessionsPerUser: 'Set it if a user may log in on a few devices only.',
+  maxSessionsPerUser: 'Set it if each user may be logged in on only a few devices.',
   issuer:
     'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
   keyRotationDays: keepDefault,
   masterKey: 'Set it if you use PostgreSQL, or if backups are stored elsewhere.',
   introspectionClient:
-    'Set it if another service checks auth tokens with a request instead of the public keys.',
+    'Set it if another service asks the server to check auth tokens, instead of verifying them with the public keys.',
   loginThrottle: keepDefault,
   maxQueryCharacters: queryAdvice,
   maxQueryTokens: queryAdvice,
   maxFields: queryAdvice,
   maxDepth: queryAdvice,
   maxFolders:
-    'Raise it if clients must read more folders in one response. Prefer pages with `first` and `after`.',
+    'Raise it if clients must read more folders in one response. If possible, let them read pages with `first` and `after` instead.',
   maxValues: 'Raise it together with `ESPALIER_MAX_FOLDERS`.',
   maxTextBytes: 'Raise it if clients must read many long descriptions or properties in one response.',
   maxPageSize: 'Lower it to make clients use smaller pages.',
   maxScanned: 'Raise it if a tree has more than two million folders and users search all of it.',
   maxExportFolders: 'Raise it to export a larger tree in one request.',
-  maxImportFolders: 'Raise it to import a larger tree in one request. The body still has at most 32 MiB.',
-  maxSubscriptions: 'Raise it if a page opens more than 100 subscriptions on its socket.',
+  maxImportFolders:
+    'Raise it to import a larger tree in one request. The limit of 32 MiB for the request body does not change.',
+  maxSubscriptions: 'Raise it if one web page opens more than 100 subscriptions on its socket.',
   maxConnections: 'Raise it if one user, for example a service account, opens many sockets.',
   maxBacklog: 'Raise it if clients receive `RESYNC` after short interruptions.',
   metricsPort: 'Set it if you monitor the server, for example to 9464.',
@@ -78,9 +82,9 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   tracesShare: 'Lower it if the server has many requests. For example, use 0.01 for one in a hundred.',
   tracesHeaders:
     'Set it if the collector requires authentication, for example to `authorization=Bearer%20secret`.',
-  adminUsername: 'Set it before the first start if the administrator must not be called admin.',
-  adminPassword: 'Set it before the first start of an automatic installation.',
-  demo: 'Set it to try the server with a tree of example folders.',
+  adminUsername: 'Set it before the first start if you want a name other than `admin`.',
+  adminPassword: 'Set it before the first start if a script installs the server.',
+  demo: 'Set it to try the server without your own folders.',
   logLevel: 'Use `warn` to log no requests, or `debug` to find the cause of a problem.',
 };
 
@@ -96,19 +100,19 @@ export function createConfigurationReference(all: SettingGroups = settingGroups)
 # Configuration
 
 Find the settings of the server, their defaults, and when to change them. Each setting is an environment variable and a flag of \`espalier serve\`.
-For example, both commands start the server on port 9000:
+For example, each of these commands starts the server on port 9000:
 
 \`\`\`sh
 ESPALIER_PORT=9000 espalier serve
 espalier serve --port 9000
 \`\`\`
 
-- If you set the variable and the flag, the server uses the flag. An empty variable counts as not set.
+- If you set both the variable and the flag, the server uses the flag. An empty variable counts as not set.
 - A change takes effect when you restart the server. \`espalier doctor\` checks your settings without a restart.
-- If a value is invalid, the server does not start and prints the accepted values. It warns you of unknown \`ESPALIER_…\` variables, and of settings
-  that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
-- Some settings also have a variable and a flag for a file that contains the value. For example: \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`. A
-  secret has only the flag for the file, because other users of the machine can see flags in the process list.
+- If a value is invalid, the server does not start and prints the accepted values. It warns you about unknown \`ESPALIER_…\` variables, and about
+  settings that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
+- The server can read some settings from a file. For example, set \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`, or use the flag
+  \`--master-key-file\`. The value of a secret cannot be passed as a flag, because other users of the machine can see flags in the process list.
 
 ${groups.join('\n')}`;
 }

@@ -24,32 +24,32 @@ const pemFile = text('the path of a PEM file', /./s, 'path');
 
 const networkSettings = {
   host: setting('HOST', hostName, '127.0.0.1', {
-    about: 'The address to listen on. For any address except loopback, use TLS, here or in a proxy.',
+    about: 'The address to listen on. If it is not a loopback address, use TLS, in the server or in a proxy.',
   }),
   port: setting('PORT', port, '8080', {
-    about: 'The port to listen on. 0 selects a free port and prints it.',
+    about: 'The port to listen on. With 0, the server selects a free port and prints it.',
   }),
   workers: setting('WORKERS', wholeNumber(1, 64), '1', {
     about:
-      'The number of worker processes, which share the port and the database. Use at most the number of free cores. For more than one worker, an additional process starts and stops the workers, and the operating system must support `SO_REUSEPORT`, as Linux does.',
+      'The number of worker processes, which share the port and the database. Use at most the number of free cores. With more than one worker, an additional process starts and stops the workers. The operating system must then support `SO_REUSEPORT`, for example Linux.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
   }),
   tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
     about:
-      'The file with the certificate chain. If it is set, the server itself provides https and wss. Requires `ESPALIER_TLS_KEY_FILE`.',
+      'The file with the certificate chain. If you set it, the server itself uses TLS (https and wss). Requires `ESPALIER_TLS_KEY_FILE`.',
   }),
   tlsKeyFile: optionalSetting('TLS_KEY_FILE', pemFile, {
     about: 'The file with the private key of the certificate.',
   }),
   trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
     about:
-      'The proxies that may set the client address with `X-Forwarded-For`: `false` trusts no proxy, `true` trusts every proxy, a number trusts that many hops, and a list trusts its addresses. The log, the sessions and the login throttle use the client address. The server logs a warning for `true`, and for ranges wider than /24 (IPv4) or /64 (IPv6).',
+      'The proxies that may set the client address with `X-Forwarded-For`: `false` trusts no proxy, `true` trusts every proxy, a number trusts that many proxies in a row (hops), and a list trusts the proxies at these addresses. The log, the sessions and the login throttle use the client address. The server logs a warning for `true`, and for ranges wider than /24 (IPv4) or /64 (IPv6).',
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
-      'The origins of web pages that may call the server from a browser and open sockets. * allows all origins. By default, only pages from the server’s own origin may call the server.',
+      'The origins whose web pages may call the server from a browser and open sockets. * allows all origins. By default, only pages from the server’s own origin may call the server.',
   }),
   console: setting('CONSOLE', onOrOff, 'on', {
     about: 'Serves the web console at `/console`. If the setting is off, `/console` returns 404.',
@@ -59,14 +59,14 @@ const networkSettings = {
   }),
   stopDelaySeconds: setting('STOP_DELAY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'The time for which a stopping server still accepts requests while `/readyz` returns 503, so that load balancers switch to other nodes first. For example, use 5 if the load balancer checks every two seconds.',
+      'How long a stopping server continues to accept requests while `/readyz` already returns 503. During this time, load balancers switch to other nodes. For example, use 5 if the load balancer checks every two seconds.',
   }),
 };
 
 const databaseSettings = {
   databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
     about:
-      'The database: an SQLite file or a PostgreSQL database. The server creates a missing file and its folder. A PostgreSQL database must exist, and be empty before the first start.',
+      'The database: an SQLite file or a PostgreSQL database. The server creates the SQLite file and its folder if they do not exist. A PostgreSQL database must already exist, and must be empty before the first start.',
     mayBeFile: true,
     mayHoldPassword: true,
   }),
@@ -75,16 +75,17 @@ const databaseSettings = {
   }),
   databasePoolMode: setting('DATABASE_POOL_MODE', oneOf('session', 'transaction'), 'session', {
     about:
-      'Set this to `transaction` if a connection pooler such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
+      'The pool mode of a connection pooler such as PgBouncer. With `transaction`, the server uses no prepared statements. It also uses no LISTEN, but polls every 500 ms for changes by other nodes.',
   }),
   databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600, 'seconds'), '30', {
     about: 'The maximum duration of one statement on PostgreSQL.',
   }),
   trashDays: setting('TRASH_DAYS', wholeNumber(0, 3650, 'days'), '30', {
-    about: 'The number of days for which a deleted folder can be restored before it is purged.',
+    about:
+      'The number of days for which you can restore a deleted folder. The server then purges it (deletes it permanently).',
   }),
   journalDays: setting('JOURNAL_DAYS', wholeNumber(1, 36_500, 'days'), '90', {
-    about: 'The number of days for which the journal keeps its entries.',
+    about: 'The number of days for which the journal, the log of all changes, keeps its entries.',
   }),
   journalEntries: setting('JOURNAL_ENTRIES', wholeNumber(1_000, 1_000_000_000), '1000000', {
     about: 'The maximum number of entries that the journal keeps. The oldest entries are deleted first.',
@@ -98,16 +99,17 @@ const backupSettings = {
     text('the path of a folder for this installation only', /./s, 'path'),
     {
       about:
-        'The folder for scheduled backups of the SQLite database file, best on another disk. The server creates the folder if it is missing. Without this setting, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
+        'The folder for scheduled backups of the SQLite database file, preferably on another disk. The server creates the folder if it is missing. Without this setting, the server makes no backups. To back up a PostgreSQL database, use the tools of PostgreSQL.',
     },
   ),
   backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760, 'hours'), '24', {
-    about: 'The number of hours from one backup to the next, even across restarts of the server.',
+    about:
+      'The number of hours from one backup to the next. A restart of the server does not change the schedule.',
     onlyWith: 'BACKUP_FOLDER',
   }),
   backupKeep: setting('BACKUP_KEEP', wholeNumber(1, 10_000), '7', {
     about:
-      'The number of scheduled backups to keep. The server deletes older ones, but no other files in the folder.',
+      'The number of scheduled backups to keep. The server deletes older backups, but no other files in the folder.',
     onlyWith: 'BACKUP_FOLDER',
   }),
 };
@@ -131,27 +133,27 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'For this time after a refresh, the server rejects the spent refresh token, but keeps the session. After this time, the use of a spent token also revokes the session.',
+      'A refresh token can be used once. If a client uses it again within this time, the server rejects the token but keeps the session. After this time, the server also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'For this time after a refresh, a client can repeat it: if the client sends the same auth token and refresh token again, it receives the same new tokens. 0 turns such retries off.',
+      'If a client repeats a refresh within this time, with the same auth token and refresh token, it receives the same new tokens again. With 0, the server rejects such retries.',
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
-      'The maximum number of sessions of one user. A further login revokes the least recently used session of the user. 0 sets no limit.',
+      'The maximum number of sessions of one user. When the user logs in once more, the server revokes the session that was used least recently. 0 sets no limit.',
   }),
   issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
-      'The `iss` claim of auth tokens. Without this setting, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
+      'The `iss` claim of auth tokens. Without this setting, the server generates a name at its first start and stores it in the database. If you change the setting, all existing auth tokens become invalid.',
   }),
   keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650, 'days'), '90', {
     about:
-      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns this rotation off; to rotate the key yourself, run `espalier keys rotate`.',
+      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns the automatic rotation off. You can rotate the key at any time with `espalier keys rotate`.',
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
+      'The key that encrypts the private signing keys in the database. With it, a stolen copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
   }),
@@ -180,7 +182,7 @@ const limitSettings = {
   }),
   maxFields: setting('MAX_FIELDS', wholeNumber(10, 100_000), '500', {
     about:
-      'The maximum number of fields that a query selects. Each use of a fragment counts, and an expensive field counts several times.',
+      'The maximum number of fields that a query selects. The fields of a fragment count each time the query uses it, and an expensive field counts several times.',
   }),
   maxDepth: setting('MAX_DEPTH', wholeNumber(5, 500), '64', {
     about: 'The maximum number of levels of nested fields in a query.',
@@ -194,11 +196,10 @@ const limitSettings = {
   }),
   maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30, 'bytes'), String(32 * 2 ** 20), {
     about:
-      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. If you duplicate a folder, this is also the maximum size of all copied icons, descriptions and properties together.',
+      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. The same limit applies to all icons, descriptions and properties that the server copies when you duplicate a folder.',
   }),
   maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 10_000_000), '20000', {
-    about:
-      'The maximum value of `first` and of `last`: the number of folders that a query requests in one page.',
+    about: 'The maximum value of `first` and `last`, which set the number of folders in a page.',
   }),
   maxScanned: setting('MAX_SCANNED', wholeNumber(1, 1_000_000_000), '2000000', {
     about: 'The maximum number of folders that the server reads to search, filter or count for one response.',
@@ -218,18 +219,18 @@ const limitSettings = {
   }),
   maxBacklog: setting('MAX_BACKLOG', wholeNumber(100, 1_000_000), '10000', {
     about:
-      'The maximum number of journal entries that a subscription may be behind. Beyond this number, the client must read the folders again.',
+      'The maximum number of journal entries by which a subscription may lag behind. If it lags further behind, the client must read the folders again.',
   }),
 };
 
 const metricsSettings = {
   metricsPort: optionalSetting('METRICS_PORT', port, {
     about:
-      'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without this port, the server has no metrics. 0 selects a free port and prints it.',
+      'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without this setting, the server publishes no metrics. With 0, the server selects a free port and prints it.',
   }),
   metricsHost: setting('METRICS_HOST', hostName, '127.0.0.1', {
     about:
-      'The address of the metrics port. Metrics need no token: for any address except loopback, make sure that only Prometheus can connect.',
+      'The address on which the metrics port listens. Metrics need no token: if this is not a loopback address, make sure that only Prometheus can connect.',
     onlyWith: 'METRICS_PORT',
   }),
 };
@@ -237,11 +238,11 @@ const metricsSettings = {
 const traceSettings = {
   tracesUrl: optionalSetting('TRACES_URL', tracesUrl, {
     about:
-      'The URL to which the server sends traces (OpenTelemetry protocol over HTTP, as JSON). Without this URL, the server creates no traces.',
+      'The URL to which the server sends traces (OpenTelemetry protocol over HTTP, as JSON). Without this setting, the server creates no traces.',
   }),
   tracesShare: setting('TRACES_SHARE', share, '1', {
     about:
-      'The share of requests to trace. For a request with a `traceparent` header, the sampled flag of the header decides instead.',
+      'The share of requests to trace, from 0 (none) to 1 (all). If a request has a `traceparent` header, the sampled flag in this header decides instead.',
     onlyWith: 'TRACES_URL',
   }),
   tracesHeaders: optionalSetting('TRACES_HEADERS', headerPairs, {
@@ -261,22 +262,22 @@ const logLevel = {
 
 const startSettings = {
   adminUsername: setting('ADMIN_USERNAME', userName, 'admin', {
-    about: 'The user name of the administrator that the first start creates.',
+    about: 'The user name of the administrator that the server creates at its first start.',
     mayBeFile: true,
   }),
   adminPassword: optionalSetting('ADMIN_PASSWORD', text('a password'), {
     about:
-      'The password of the administrator that the first start creates. Without this setting, the server generates a password and prints it once. Later starts ignore the setting: set a new password in the console or with `espalier user password --on-database`.',
+      'The password of the administrator that the server creates at its first start. Without this setting, the server generates a password and prints it once. Later starts ignore the setting: to change the password, use the console or `espalier user password --on-database`.',
     mayBeFile: true,
     isSecret: true,
   }),
   demo: setting('DEMO', trueOrFalse, 'false', {
-    about: 'Adds a demo tree if there are no folders yet.',
+    about: 'Adds a tree of example folders if there are no folders yet.',
     isSwitch: true,
   }),
   logLevel: setting('LOG_LEVEL', logLevel, 'info', {
     about:
-      'The lowest level of messages to log. The server logs to standard error, as text in a terminal and otherwise as JSON lines. `info` and lower levels include one line for each request.',
+      'The lowest level of messages to log. The server logs to standard error, as text in a terminal and otherwise as JSON lines. With `info`, `debug` and `trace`, it logs one line for each request.',
   }),
 };
 
