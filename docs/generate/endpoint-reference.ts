@@ -73,16 +73,16 @@ export function createEndpointReference(
 
 # Endpoints
 
-Look up each HTTP endpoint: its request, its response and its errors. The [schema](schema.md) has the queries and mutations of \`/graphql\`, and
-[Errors](errors.md) the error codes. The server has the same reference as an OpenAPI 3.1 document at \`GET /openapi.json\`.
+Look up each HTTP endpoint: its request, its response and its errors. The [schema](schema.md) describes the queries and mutations of \`/graphql\`, and
+[Errors](errors.md) describes the error codes. The server returns this reference as an OpenAPI 3.1 document at \`GET /openapi.json\`.
 
 - Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. Two slashes in a row count as one.
-- With \`ESPALIER_BASE_PATH=/tree\`, the login is at \`/tree/login\`. The base path matches in any letter case, for example \`/Tree\`; the rest of the path
-  matches exactly.
+- With \`ESPALIER_BASE_PATH=/tree\`, the login is at \`/tree/login\`. The server accepts the base path in any letter case, for example \`/Tree\`, but the rest of
+  the path only as written here.
 - Send bodies as JSON in UTF-8 with \`Content-Type: application/json\`, except for \`/introspect\`. The server skips a byte-order mark, and ignores unknown fields.
-- Send an auth token as \`Authorization: Bearer <auth token>\`: the word \`Bearer\` in any case, one space, the token.
+- Send an auth token as \`Authorization: Bearer <auth token>\`: the word \`Bearer\` in any case, one space, and the token.
 
-The examples use \`$AT\` for your auth token and \`$RT\` for your refresh token.
+In the examples, \`$AT\` is your auth token and \`$RT\` is your refresh token. \`$CLIENT\` is the value of \`ESPALIER_INTROSPECTION_CLIENT\`.
 
 ${Object.entries(allEndpoints)
   .map(([name, endpoint]) => formatEndpoint(endpoint, examples[name]))

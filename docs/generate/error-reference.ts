@@ -40,7 +40,7 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   },
   INVALID_REFRESH_TOKEN: {
     advice:
-      'Ask the user for the password: the session has ended, or another request has already used the refresh token.',
+      'Ask the user for the password. Either the session has ended, or another request has already used the refresh token.',
   },
   INVALID_VIEW_TOKEN: {
     advice: viewAdvice,
@@ -48,17 +48,17 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   },
   NOT_FOUND: {
     advice:
-      'For an HTTP 404, check the path and the base path of the server. If a folder, a user or a group is not found, remove it from your copy of the data.',
+      'For an HTTP 404, check the path and the base path of the server. If a folder, a user or a group is not found and your client has a copy of it, remove the copy.',
     example: 'There is no user with this id.',
   },
   FORBIDDEN: {
     advice:
-      'Ask for access; an administrator can find the reason with `explainAccess`. For a WebSocket of a web page, add the origin of the page to `ESPALIER_CORS_ORIGINS`.',
+      'Ask for access. An administrator can find the reason for the refusal with `explainAccess`. If a web page cannot open a WebSocket, add the origin of the page to `ESPALIER_CORS_ORIGINS`.',
     example: 'Only administrators may do this.',
   },
   CONFLICT: {
     advice:
-      'Read the folder again and decide: choose another name, or repeat your change with the current version.',
+      'Read the folder again. Then choose another name, or repeat your change with the current version.',
     example: 'The folder has changed since you read it: its version is 8, not 7. Read it again.',
   },
   CYCLE: { advice: 'Choose another parent.' },
@@ -66,11 +66,11 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
     advice: 'Wait for the number of seconds in `Retry-After`.',
     example: 'Too many wrong passwords. Try again in 4 seconds.',
   },
-  METHOD_NOT_ALLOWED: { advice: 'Use a method of the `Allow` header.' },
+  METHOD_NOT_ALLOWED: { advice: 'Use one of the methods in the `Allow` header of the response.' },
   NOT_ACCEPTABLE: { advice: 'Send `Accept: application/json`, or no `Accept` header.' },
   TOO_EXPENSIVE: {
     advice:
-      'Request smaller pages of the named field, or fewer fields. [Limits](limits.md#cost-of-a-query) has all limits.',
+      'Request fewer fields, or smaller pages of the field that the error names. [Limits](limits.md#cost-of-a-query) lists all limits.',
     example: '`first` of folder.folders is 30000; the maximum is 20000. Request smaller pages.',
   },
   TOO_LARGE: {
@@ -85,17 +85,17 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   },
   UNAVAILABLE: {
     advice:
-      'Try again after the number of seconds in `Retry-After`, or, without this header, after a pause that doubles each time. Repeat a mutation with the same `Idempotency-Key`.',
+      'Try again after the number of seconds in `Retry-After`. If this header is missing, double the pause after each failure. Repeat a mutation with the same `Idempotency-Key`.',
     example: 'The server is overloaded. Try again in a moment.',
   },
   INTERNAL: { advice: 'Report the `requestId` to the operator of the server.' },
   GRAPHQL_PARSE_FAILED: { advice: 'Correct the query.', example: 'Syntax Error: Expected Name, found "}".' },
   GRAPHQL_VALIDATION_FAILED: {
-    advice: 'Correct the query, or read the schema again.',
+    advice: 'Correct the query. If your copy of the schema is old, read the schema again.',
     example: 'Cannot query field "nothing" on type "Query".',
   },
   PERSISTED_QUERY_NOT_SUPPORTED: {
-    advice: 'Send the text in `query`. Apollo Client and urql do this automatically.',
+    advice: 'Send the text of the query in `query`. Apollo Client and urql do this automatically.',
   },
 };
 
@@ -120,10 +120,10 @@ const otherSources: Readonly<Partial<Record<RefusalCode, Readonly<Record<number,
 
 const closeAdvice: Readonly<Record<CloseName, string>> = {
   TERMINATED: 'No action is needed.',
-  GOING_AWAY: 'Connect again, and subscribe after this cursor.',
+  GOING_AWAY: 'Connect again, and subscribe with this cursor as `after`.',
   TOO_LARGE: 'Send the request over HTTP.',
   UNAVAILABLE: retryAdvice,
-  INVALID_MESSAGE: 'Correct the client.',
+  INVALID_MESSAGE: 'Correct the message in your client.',
   NOT_ACKNOWLEDGED: 'Wait for `connection_ack`.',
   INVALID_AUTH_TOKEN: 'Refresh the tokens and connect again. If the refresh returns 401, log in again.',
   INVALID_VIEW_TOKEN: viewAdvice,
@@ -150,7 +150,7 @@ export function createErrorReference(
 # Errors
 
 Look up an error code: when it occurs, and what you can do. Your client can rely on the codes: a release may add codes, but does not rename or
-remove them ([Versions](versions.md)). Treat an unknown code like \`INTERNAL\`. Messages are for people and can change in any release.
+remove them ([Versions](versions.md)). If your client receives a code that it does not support, treat it like \`INTERNAL\`. Messages are for people and can change in any release.
 
 ## Format of an error
 
@@ -168,7 +168,8 @@ remove them ([Versions](versions.md)). Treat an unknown code like \`INTERNAL\`. 
 }
 \`\`\`
 
-All other endpoints return \`application/problem+json\` (RFC 9457). So do a refused WebSocket handshake and a request that is not valid HTTP. For example:
+All other endpoints return \`application/problem+json\` (RFC 9457). You also get this format for a refused WebSocket handshake, and for a request that
+is not valid HTTP. For example:
 
 \`\`\`json
 {
@@ -181,7 +182,7 @@ All other endpoints return \`application/problem+json\` (RFC 9457). So do a refu
 }
 \`\`\`
 
-The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, errors contain the id of the request that opened the socket.
+Give the request id to the operator of the server, who can find the request and the cause of an \`INTERNAL\` error in the log. On a WebSocket, errors contain the id of the request that opened the socket.
 An error in an event of a subscription may have no request id, because several clients can share the event. Errors never contain a password, a token or a stack trace.
 
 The status depends on the [endpoint](endpoints.md). Most GraphQL errors have status 200 ([details](endpoints.md#post-or-get-graphql)).
@@ -191,7 +192,7 @@ The status depends on the [endpoint](endpoints.md). Most GraphQL errors have sta
 ${[...codes].map((code) => formatError(code, tables)).join('\n')}
 ## Close codes of sockets
 
-The server closes a WebSocket at \`/graphql\` or \`/graphql/ws\` with one of these codes. [Socket frames](socket-frames.md) describes the messages before it.
+The server closes a WebSocket at \`/graphql\` or \`/graphql/ws\` with one of these codes. [Socket frames](socket-frames.md) describes all other messages.
 
 ${Object.entries(tables.closeCodes)
   .map(([name, close]) => formatClose(close, closeAdvice[name as CloseName]))

@@ -9,10 +9,10 @@ export function createFrameReference(all: readonly Conversation[] = conversation
 
 # Socket frames
 
-Look up each frame of a WebSocket at \`/graphql\` or \`/graphql/ws\`. A frame is text with one JSON object. A frame to the server has at most 64 KiB.
+Look up each frame of a WebSocket at \`/graphql\` or \`/graphql/ws\`. A frame is a text message with one JSON object. Frames that you send can have at most 64 KiB.
 The client selects one of two sub-protocols with the header \`Sec-WebSocket-Protocol\`, for example \`Sec-WebSocket-Protocol: graphql-transport-ws\`.
 
-[WebSockets and event streams](../clients/websockets.md) explains how to use your socket, and [Errors](errors.md#close-codes-of-sockets) lists the close codes. In the examples,
+[WebSockets and event streams](../clients/websockets.md) explains how to use a socket, and [Errors](errors.md#close-codes-of-sockets) lists the close codes. In the examples,
 \`→\` marks a frame of the client, \`←\` a frame of the server, and \`…\` a value that varies. Tests run these conversations against a real server.
 
 ${protocols.map((name) => formatProtocol(all.filter(({ protocol }) => protocol.name === name))).join('\n\n')}

@@ -11,11 +11,13 @@ Collect the metrics of your server with [Prometheus](https://prometheus.io), and
 
 ## Turn on metrics
 
-Set \`ESPALIER_METRICS_PORT\`. The server then publishes its metrics at \`/metrics\` of this port, in the text format 0.0.4:
+Set \`ESPALIER_METRICS_PORT\`. The server then publishes its metrics on this port at \`/metrics\`, in the Prometheus text format 0.0.4:
 
 \`\`\`sh
 ESPALIER_METRICS_PORT=9464 npm start
 \`\`\`
+
+Then add a job to the configuration of Prometheus:
 
 \`\`\`yaml
 scrape_configs:
@@ -28,10 +30,10 @@ scrape_configs:
 The port listens on \`127.0.0.1\`. To change the address, set \`ESPALIER_METRICS_HOST\`. The port requires no token: every program that can connect
 to it can read the metrics. They contain no names, ids or addresses of users.
 
-You can import [deploy/grafana-dashboard.json](../../deploy/grafana-dashboard.json) into Grafana, and load the example alerts of
+You can import [deploy/grafana-dashboard.json](../../deploy/grafana-dashboard.json) into Grafana, and load the example alerts from
 [deploy/alert-rules.yaml](../../deploy/alert-rules.yaml) into Prometheus. [Monitoring](../operators/monitoring.md) shows the first steps.
 
-With several workers, one port publishes the metrics of all workers. A value is the sum over the workers unless this page states otherwise.
+With several [workers](../operators/several-nodes.md#use-more-cores-of-one-machine), one port publishes the metrics of all workers. Each value is the sum of their values unless this page states otherwise.
 
 ## Example queries
 

@@ -31,12 +31,12 @@ const introduction = `<!-- Made by npm run generate. -->
 # GraphQL schema
 
 Look up the queries, mutations, subscriptions and types of \`/graphql\`, with examples. The schema is also a file,
-[schema.graphql](../../contract/schema.graphql), and your tools can read it from the server by introspection.
+[schema.graphql](../../contract/schema.graphql), and your tools can read the schema from the server by introspection.
 
-- \`!\` after a type means: never null as a result, and required as an argument. \`[Folder!]!\` is a list of folders.
+- A result whose type ends with \`!\` is never null, and an argument whose type ends with \`!\` is required. \`[Folder!]!\` is a list of folders.
 - The server runs a query with your rights. If you cannot see a folder, it does not exist for you.
-- A field that fails is null and has an entry in \`errors\` ([Errors](errors.md)). [Limits](limits.md#cost-of-a-query) describes the cost of a query.
-- Lists are connections with pages ([Connections](#connections)).`;
+- If a field fails, it is null, and \`errors\` contains the error ([Errors](errors.md)). [Limits](limits.md#cost-of-a-query) describes the cost of a query.
+- Most lists have pages ([Connections](#connections)).`;
 
 const connections = `## Connections
 
@@ -45,10 +45,10 @@ A list with pages is a connection, for example \`FolderConnection\` of \`Folder\
 - \`items\`: The results of this page.
 - \`edges\`: The same results, each as a \`node\` with its \`cursor\`. An edge of a \`FolderConnection\` also has \`depth\`, the number of levels below the
   folder that you list. In the results of a search, \`depth\` is null.
-- \`pageInfo\` ([\`PageInfo!\`](#pageinfo-type)): Whether there are more pages, and the cursors to continue from.
+- \`pageInfo\` ([\`PageInfo!\`](#pageinfo-type)): Whether there are more pages, and the cursors with which you request them.
 - \`totalCount\` (\`Int!\`): The number of results in the whole list.
 
-To read the next page, pass the \`endCursor\` of the page as \`after\`. For example:
+To read the next page, pass the \`endCursor\` of this page as \`after\`. For example:
 
 \`\`\`graphql
 ${print(parse('{ folder { folders(first: 100, after: "…") { items { name } pageInfo { hasNextPage endCursor } } } }'))}

@@ -40,7 +40,7 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'client',
         about:
-          'the first frame, within ten seconds. You can send the token in the `Authorization` header of the upgrade instead',
+          'the first frame, which you must send within ten seconds. It needs no payload if the upgrade request has an `Authorization` header with the auth token',
         frame: { type: 'connection_init', payload: { authorization: 'Bearer …' } },
       },
       { from: 'server', about: 'you can send operations now', frame: { type: 'connection_ack' } },
@@ -86,12 +86,12 @@ export const conversations: readonly Conversation[] = [
       },
       {
         from: 'client',
-        about: 'answers a ping, or renews the token at any time',
+        about: 'answers a ping. You can also send it at any time with a new auth token',
         frame: { type: 'pong', payload: { authorization: 'Bearer …' } },
       },
       {
         from: 'client',
-        about: 'checks the connection. The payload may contain a new token',
+        about: 'checks the connection. The payload may contain a new auth token',
         frame: { type: 'ping' },
       },
       { from: 'server', about: 'answers a ping, without a payload', frame: { type: 'pong' } },
@@ -103,7 +103,7 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'client',
         about:
-          'the first frame, within ten seconds. You can send the token in the `Authorization` header of the upgrade instead',
+          'the first frame, which you must send within ten seconds. It needs no payload if the upgrade request has an `Authorization` header with the auth token',
         frame: { type: 'connection_init', payload: { Authorization: 'Bearer …' } },
       },
       { from: 'server', about: 'you can send operations now', frame: { type: 'connection_ack' } },
@@ -138,7 +138,7 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'server',
         about:
-          'the operation was refused. The payload is the first error, with the list `errors` if there are several',
+          'the operation was refused. The payload is the first error. If there are several errors, its member `errors` lists them',
         frame: { type: 'error', id: '3', payload: validationError },
       },
       { from: 'client', about: 'closes the socket with 1000', frame: { type: 'connection_terminate' } },
