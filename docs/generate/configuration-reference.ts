@@ -56,7 +56,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   issuer:
     'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
   keyRotationDays: keepDefault,
-  masterKey: 'Set it if you use PostgreSQL, or if backups are stored elsewhere.',
+  masterKey: 'Set it if you use PostgreSQL, or if you store backups on another machine.',
   introspectionClient:
     'Set it if another service asks the server to check auth tokens, instead of verifying them with the public keys.',
   loginThrottle: keepDefault,
@@ -78,7 +78,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   maxBacklog: 'Raise it if clients receive `RESYNC` after short interruptions.',
   metricsPort: 'Set it if you monitor the server, for example to 9464.',
   metricsHost: 'Set it if Prometheus runs on another machine.',
-  tracesUrl: 'Set it if you have a collector for traces, for example to `http://127.0.0.1:4318`.',
+  tracesUrl: 'Set it if you have an OpenTelemetry collector, for example to `http://127.0.0.1:4318`.',
   tracesShare: 'Lower it if the server has many requests. For example, use 0.01 for one in a hundred.',
   tracesHeaders:
     'Set it if the collector requires authentication, for example to `authorization=Bearer%20secret`.',
@@ -109,8 +109,8 @@ espalier serve --port 9000
 
 - If you set both the variable and the flag, the server uses the flag. An empty variable counts as not set.
 - A change takes effect when you restart the server. \`espalier doctor\` checks your settings without a restart.
-- If a value is invalid, the server does not start and prints the accepted values. It warns you about unknown \`ESPALIER_…\` variables, and about
-  settings that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
+- If a value is invalid, the server does not start and prints the accepted values. The server warns you about unknown \`ESPALIER_…\` variables, and
+  about settings that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
 - The server can read some settings from a file. For example, set \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`, or use the flag
   \`--master-key-file\`. The value of a secret cannot be passed as a flag, because other users of the machine can see flags in the process list.
 

@@ -31,7 +31,7 @@ const networkSettings = {
   }),
   workers: setting('WORKERS', wholeNumber(1, 64), '1', {
     about:
-      'The number of worker processes, which share the port and the database. Use at most the number of free cores. With more than one worker, an additional process starts and stops the workers. The operating system must then support `SO_REUSEPORT`, for example Linux.',
+      'The number of worker processes, which share the port and the database. Use at most the number of free cores. With more than one worker, an additional process starts and stops the workers. Several workers require an operating system with `SO_REUSEPORT`, for example Linux.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
@@ -45,14 +45,14 @@ const networkSettings = {
   }),
   trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
     about:
-      'The proxies that may set the client address with `X-Forwarded-For`: `false` trusts no proxy, `true` trusts every proxy, a number trusts that many proxies in a row (hops), and a list trusts the proxies at these addresses. The log, the sessions and the login throttle use the client address. The server logs a warning for `true`, and for ranges wider than /24 (IPv4) or /64 (IPv6).',
+      'The proxies that may set the client address with `X-Forwarded-For`: `false` trusts no proxy, `true` trusts every proxy, a number trusts that many proxies in a row (hops), and a list trusts the proxies at the listed addresses. The log, the sessions and the login throttle use the client address. The server logs a warning for `true`, and for ranges wider than /24 (IPv4) or /64 (IPv6).',
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
       'The origins whose web pages may call the server from a browser and open sockets. * allows all origins. By default, only pages from the server’s own origin may call the server.',
   }),
   console: setting('CONSOLE', onOrOff, 'on', {
-    about: 'Serves the web console at `/console`. If the setting is off, `/console` returns 404.',
+    about: 'Whether the server provides the web console at `/console`. With `off`, `/console` returns 404.',
   }),
   stopSeconds: setting('STOP_SECONDS', wholeNumber(1, 3_600, 'seconds'), '10', {
     about: 'The time for requests to finish when the server stops. Requests that take longer are aborted.',
@@ -75,7 +75,7 @@ const databaseSettings = {
   }),
   databasePoolMode: setting('DATABASE_POOL_MODE', oneOf('session', 'transaction'), 'session', {
     about:
-      'The pool mode of a connection pooler such as PgBouncer. With `transaction`, the server uses no prepared statements. It also uses no LISTEN, but polls every 500 ms for changes by other nodes.',
+      'The pool mode of a connection pooler such as PgBouncer. Without a pooler, keep `session`. With `transaction`, the server uses no prepared statements, and polls every 500 ms for changes by other nodes instead of using LISTEN.',
   }),
   databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600, 'seconds'), '30', {
     about: 'The maximum duration of one statement on PostgreSQL.',
@@ -133,7 +133,7 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'A refresh token can be used once. If a client uses it again within this time, the server rejects the token but keeps the session. After this time, the server also revokes the session.',
+      'A refresh token can be used once. If a client uses it again within this time after the first use, the server rejects the token but keeps the session. If a client uses it again later, the server also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
@@ -141,7 +141,7 @@ const tokenSettings = {
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
-      'The maximum number of sessions of one user. When the user logs in once more, the server revokes the session that was used least recently. 0 sets no limit.',
+      'The maximum number of sessions of one user. If a user with this number of sessions logs in again, the server revokes the session that was used least recently. 0 sets no limit.',
   }),
   issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
@@ -153,7 +153,7 @@ const tokenSettings = {
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'The key that encrypts the private signing keys in the database. With it, a stolen copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
+      'The key that encrypts the private signing keys in the database, so that a stolen copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
   }),
@@ -169,7 +169,7 @@ const tokenSettings = {
   ),
   loginThrottle: setting('LOGIN_THROTTLE', onOrOff, 'on', {
     about:
-      'Slows down password guessing after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn the throttle off for load tests only.',
+      'Whether the server slows down password guessing: after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn the throttle off only for load tests.',
   }),
 };
 
