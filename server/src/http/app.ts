@@ -85,6 +85,7 @@ function createFastify(services: BaseServices, brokenRequests: BrokenRequests): 
     reply.headers(headers);
     if (!report) return;
     request.startedAt = performance.now();
+    // If brokenRequests has already refused the request on its socket, the report contains that status.
     onFinished(reply.raw, () => report(brokenRequests.correctReport(describeFinished(reply), request)));
   };
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
