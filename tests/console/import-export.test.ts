@@ -308,7 +308,9 @@ describe('the console on SQLite', () => {
     await graceTree.waitUntilVisible('Hill Campus');
     await page.evaluate(`File.prototype.arrayBuffer = () => { throw new Error('The file was read.'); }`);
     await drop(graceTree.row('Hill Campus'), { name: 'rooms.csv', text: rooms });
-    await graceTree.message('you have only Read access to “Hill Campus”. An import needs Write access.').waitFor();
+    await graceTree
+      .message('you have only Read access to “Hill Campus”. An import needs Write access.')
+      .waitFor();
     assert.equal(await dialog().count(), 0);
     await graceTree.row('Hill Campus').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Export…' }).waitFor();
