@@ -137,10 +137,11 @@ describe('a node whose connections reach data of different age on PostgreSQL', (
     });
     const alterDatabase = (setting: string) =>
       client.query(`do $$ begin execute format('alter database %I ${setting}', current_database()); end $$`);
-    /** Ends all connections except those for single statements. */
+    /** Ends all connections except those for single statements. A connection that is not idle may be in a transaction. */
     const endTransactionConnections = () =>
       client.query(`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and query ~* '(commit|rollback)$'`);
+        where datname = current_database() and pid <> pg_backend_pid()
+          and (query ~* '(commit|rollback)$' or state <> 'idle')`);
     await graph.mutate('createFolder', { name: 'Old' });
     // New connections see an older counter than existing connections.
     await client.query('create schema older; create table older.journal_counter as table journal_counter');
