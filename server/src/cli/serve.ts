@@ -132,7 +132,7 @@ async function unlessStopped(
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl, demo }: Settings): string {
   const password = generatedPassword
     ? `${generatedPassword}   (shown only this once)`
-    : 'from ESPALIER_ADMIN_PASSWORD';
+    : 'the one that you set';
   return `
 First start: created the administrator${demo ? ' and the demo tree' : ''} in ${redactPassword(databaseUrl)}
 
