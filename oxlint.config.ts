@@ -50,13 +50,14 @@ const webConsole: Layout = {
     graph: ['session'],
     actions: ['session', 'graph'],
     ui: ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions'],
+    'second-factor': consoleFoundation,
     tree: consoleFoundation,
     folder: [...consoleFoundation, 'tree'],
-    people: [...consoleFoundation, 'tree'],
+    people: [...consoleFoundation, 'tree', 'second-factor'],
     operations: consoleFoundation,
     explorer: consoleFoundation,
     'screens.tsx': ['ui', 'folder', 'people', 'operations', 'explorer'],
-    shell: [...consoleFoundation, 'tree', 'screens.tsx'],
+    shell: [...consoleFoundation, 'tree', 'second-factor', 'screens.tsx'],
   },
 };
 

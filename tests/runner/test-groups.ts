@@ -15,6 +15,7 @@ const sharedPatterns = [
   'tests/{docs,packages,release,secrets}/*.test.ts',
   ...['tree/**', '{cli,cli/doctor}', 'client', 'live/**'].map((folder) => `tests/${folder}/*.test.ts`),
   'tests/{idempotency,journal,keys,people}/*.test.ts',
+  'tests/{api-keys,second-factors,single-sign-on}/*.test.ts',
   'tests/{database,http,login,operation,query-cost,runner,sessions}/*.test.ts',
   'tests/{metrics,postgres,stopping,traces,workers}/*.test.ts',
   'tests/{contract,hostile-input,large-tree,plan,rights,slow-clients,token-model,upgrade}/*.test.ts',
@@ -29,6 +30,9 @@ const sharedPatterns = [
 const slowFiles = [
   'tests/console/axe.test.ts',
   'tests/many-nodes/chaos.test.ts',
+  'tests/console/screens.test.ts',
+  'tests/console/import-export.test.ts',
+  'tests/workers/processes.test.ts',
   'tests/login/login-throttle.test.ts',
   'tests/tree/hostile-requests.test.ts',
   'tests/model/tree-model.test.ts',
