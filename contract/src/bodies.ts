@@ -6,6 +6,34 @@
 export interface Credentials {
   username: string;
   password: string;
+  code?: string | null;
+}
+
+export interface EnrolmentRequest {
+  enrolmentToken: string;
+}
+
+export interface EnrolmentConfirmation extends EnrolmentRequest {
+  code: string;
+}
+
+/** The secret to enter into an authenticator app, and the same as a URI for a QR code. */
+export interface EnrolmentResponse {
+  secret: string;
+  uri: string;
+  username: string;
+}
+
+/** A response of an authenticator: `AuthenticationResponseJSON` of WebAuthn. */
+export interface PasskeyLoginRequest {
+  challengeId: string;
+  response: Record<string, unknown>;
+}
+
+/** `options` are the `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
+export interface PasskeyOptionsResponse {
+  challengeId: string;
+  options: Record<string, unknown>;
 }
 
 export interface RefreshTokenRequest {
@@ -22,6 +50,24 @@ export interface LoginResponse {
   refreshToken: string;
 }
 
+/** The ways to sign in that this server offers. */
+export interface LoginMethods {
+  password: boolean;
+  /** Null if single sign-on is not configured. */
+  singleSignOn: { name: string } | null;
+  passkeys: boolean;
+}
+
+export interface SingleSignOnRequest {
+  code: string;
+  verifier: string;
+}
+
+/** The response to the login with which a second factor was set up. */
+export interface EnrolledLoginResponse extends LoginResponse {
+  recoveryCodes: string[];
+}
+
 /** RFC 9457, extended by a stable code and the id under which the server logged the request. */
 export interface Problem {
   type: 'about:blank';
@@ -30,6 +76,8 @@ export interface Problem {
   detail: string;
   code: string;
   requestId: string;
+  methods?: readonly ('TOTP' | 'PASSKEY' | 'RECOVERY_CODE')[] | undefined;
+  enrolmentToken?: string | undefined;
   checks?: ProbeResponse['checks'];
   reasons?: ProbeResponse['reasons'];
 }
@@ -59,7 +107,26 @@ export interface KeySet {
 /** RFC 7662. Times are in whole seconds. */
 export type IntrospectionResponse =
   | { active: false }
-  | { active: true; token_type: 'Bearer'; iss: string; sub: string; sid: string; exp: number };
+  | {
+      active: true;
+      token_type: 'Bearer';
+      iss: string;
+      sub: string;
+      aud: string;
+      client_id: string;
+      sid: string;
+      exp: number;
+    };
+
+/** RFC 8414 §2. Users log in with `/login`, so there is no authorization endpoint, no token endpoint and no grant type. */
+export interface ServerMetadata {
+  issuer: string;
+  jwks_uri: string;
+  response_types_supported: readonly string[];
+  grant_types_supported: readonly string[];
+  introspection_endpoint?: string;
+  introspection_endpoint_auth_methods_supported?: readonly string[];
+}
 
 export interface GraphRequest {
   query: string;
@@ -77,12 +144,32 @@ export interface ObjectSchema {
 
 const text = (description: string) => ({ type: 'string', description });
 
+const loginResponseProperties = {
+  authToken: text(
+    'The auth token (AT): a signed token (JWT) to send as `Authorization: Bearer <auth token>`.',
+  ),
+  expires_in: { type: 'integer', description: 'The lifetime of the auth token, in seconds.' },
+  refreshToken: {
+    ...text('The refresh token (RT): a UUID to send to `/login/refresh` once.'),
+    format: 'uuid',
+  },
+};
+const enrolmentToken = text('The enrolment token in the refusal of `/login`.');
+
 export const bodies = {
   Credentials: {
     type: 'object',
     description: 'The credentials of a user.',
     required: ['username', 'password'],
-    properties: { username: text('The user name.'), password: text('The password.') },
+    properties: {
+      username: text('The user name.'),
+      password: text('The password.'),
+      code: {
+        type: ['string', 'null'],
+        description:
+          'A code of the authenticator app of the user, or a recovery code. Required for users with a second factor, and ignored for all others.',
+      },
+    },
   },
   RefreshTokenRequest: {
     type: 'object',
@@ -118,14 +205,66 @@ export const bodies = {
     type: 'object',
     description: 'An auth token and a refresh token.',
     required: ['authToken', 'expires_in', 'refreshToken'],
+    properties: loginResponseProperties,
+  },
+  EnrolmentRequest: {
+    type: 'object',
+    description: 'The token of a started enrolment.',
+    required: ['enrolmentToken'],
+    properties: { enrolmentToken },
+  },
+  EnrolmentConfirmation: {
+    type: 'object',
+    description: 'The token of a started enrolment, and a code of the authenticator app.',
+    required: ['enrolmentToken', 'code'],
+    properties: { enrolmentToken, code: text('The current code of the authenticator app, with 6 digits.') },
+  },
+  EnrolmentResponse: {
+    type: 'object',
+    description: 'What an authenticator app needs.',
+    required: ['secret', 'uri', 'username'],
     properties: {
-      authToken: text(
-        'The auth token (AT): a signed token (JWT) to send as `Authorization: Bearer <auth token>`.',
-      ),
-      expires_in: { type: 'integer', description: 'The lifetime of the auth token, in seconds.' },
-      refreshToken: {
-        ...text('The refresh token (RT): a UUID to send to `/login/refresh` once.'),
-        format: 'uuid',
+      secret: text('The secret in Base32, to enter it into an authenticator app.'),
+      uri: text('The secret as a URI (`otpauth://totp/…`), to show it as a QR code.'),
+      username: text('The name of the user.'),
+    },
+  },
+  EnrolledLoginResponse: {
+    type: 'object',
+    description: 'An auth token, a refresh token, and the new recovery codes.',
+    required: ['authToken', 'expires_in', 'refreshToken', 'recoveryCodes'],
+    properties: {
+      ...loginResponseProperties,
+      recoveryCodes: {
+        type: 'array',
+        description:
+          'Ten codes that each replace a code of the authenticator app once. They are shown only here.',
+        items: { type: 'string' },
+      },
+    },
+  },
+  PasskeyLoginRequest: {
+    type: 'object',
+    description: 'The response of an authenticator to a challenge.',
+    required: ['challengeId', 'response'],
+    properties: {
+      challengeId: text('The id of the challenge, from `/login/passkey/options`.'),
+      response: {
+        type: 'object',
+        description: 'The response of the authenticator, an `AuthenticationResponseJSON` of WebAuthn.',
+      },
+    },
+  },
+  PasskeyOptionsResponse: {
+    type: 'object',
+    description: 'A challenge for an authenticator.',
+    required: ['challengeId', 'options'],
+    properties: {
+      challengeId: text('The id of the challenge. It expires after five minutes.'),
+      options: {
+        type: 'object',
+        description:
+          'The options for `navigator.credentials.get`, a `PublicKeyCredentialRequestOptionsJSON` of WebAuthn.',
       },
     },
   },
@@ -148,6 +287,39 @@ export const bodies = {
         },
       },
     },
+  },
+  LoginMethods: {
+    type: 'object',
+    description: 'The ways to sign in that this server offers.',
+    required: ['password', 'singleSignOn', 'passkeys'],
+    properties: {
+      password: {
+        type: 'boolean',
+        description: 'Whether users, or at least administrators, can log in with a password.',
+      },
+      singleSignOn: {
+        type: ['object', 'null'],
+        description: 'The `name` of the single sign-on provider; null if there is none.',
+        required: ['name'],
+        properties: { name: { type: 'string' } },
+      },
+      passkeys: { type: 'boolean', description: 'Whether users can sign in with a passkey.' },
+    },
+  },
+  SingleSignOnRequest: {
+    type: 'object',
+    description: 'The result of a single sign-on.',
+    required: ['code', 'verifier'],
+    properties: {
+      code: text('The one-time code from the address to which the server redirected the browser.'),
+      verifier: text('The text whose SHA-256 was the `challenge` at the start.'),
+    },
+  },
+  LogoutTokenRequest: {
+    type: 'object',
+    description: 'A message of the single sign-on provider (OpenID Connect Back-Channel Logout 1.0).',
+    required: ['logout_token'],
+    properties: { logout_token: text('The logout token, a signed JWT of the provider.') },
   },
   ServiceLinks: {
     type: 'object',
@@ -188,6 +360,29 @@ export const bodies = {
       },
     },
   },
+  ServerMetadata: {
+    type: 'object',
+    description: 'How other services verify auth tokens (RFC 8414).',
+    required: ['issuer', 'jwks_uri', 'response_types_supported', 'grant_types_supported'],
+    properties: {
+      issuer: text('The issuer of auth tokens, as in `ESPALIER_ISSUER`.'),
+      jwks_uri: text('The URL of the public keys.'),
+      response_types_supported: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Always empty, because users log in with `/login` and not with OAuth.',
+      },
+      grant_types_supported: { type: 'array', items: { type: 'string' }, description: 'Always empty.' },
+      introspection_endpoint: text(
+        'The URL of the introspection endpoint. This field and the next one exist only if `ESPALIER_INTROSPECTION_CLIENT` is set.',
+      ),
+      introspection_endpoint_auth_methods_supported: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Always `["client_secret_basic"]`.',
+      },
+    },
+  },
   IntrospectionRequest: {
     type: 'object',
     description: 'The token to introspect.',
@@ -209,6 +404,8 @@ export const bodies = {
       token_type: text('`Bearer`. This field and those below exist only for an active token.'),
       iss: text('The issuer.'),
       sub: text('The id of the user.'),
+      aud: text('The audience: by default the issuer.'),
+      client_id: text('Always `espalier`.'),
       sid: text('The id of the session.'),
       exp: { type: 'integer', description: 'The expiry time, in seconds since 1970.' },
     },
@@ -242,6 +439,15 @@ export const bodies = {
       detail: text('A description of the error for people. It can change in any release.'),
       code: text('The code of the error for programs, for example `BAD_INPUT`.'),
       requestId: text('The id under which the service logged this request.'),
+      methods: {
+        type: 'array',
+        description:
+          'With SECOND_FACTOR_REQUIRED only: the methods with which the user can complete the login: `TOTP` (a code of an authenticator app), `RECOVERY_CODE` and `PASSKEY`.',
+        items: { type: 'string', enum: ['TOTP', 'PASSKEY', 'RECOVERY_CODE'] },
+      },
+      enrolmentToken: text(
+        'With SECOND_FACTOR_ENROLMENT_REQUIRED only: the token for `/login/enrolment`. It expires after ten minutes.',
+      ),
       checks: { type: 'object', description: 'With `/readyz?verbose` only: the same as in a ProbeResponse.' },
       reasons: {
         type: 'object',

@@ -29,13 +29,19 @@ export interface Endpoint {
     /** The body is a form instead of JSON. */
     readonly isForm?: true;
   };
+  /** Parameters in the query of a GET, by name. */
+  readonly parameters?: Readonly<
+    Record<string, { readonly isRequired: boolean; readonly description: string }>
+  >;
   /** Optional headers of a POST, by name. */
   readonly headers?: Readonly<Record<string, { readonly pattern: string; readonly description: string }>>;
   readonly success: {
-    readonly status: 200 | 204;
+    readonly status: 200 | 204 | 302;
     readonly body?: BodyName;
     readonly description: string;
   };
+  /** What a GET redirects to with 302, if only other methods have the response of `success`. */
+  readonly redirect?: string;
   /** Whether a 401 has the header `token-expired: true` if the auth token is authentic but expired. */
   readonly reportsExpiry: boolean;
   /** The format of a refusal: a problem document or GraphQL errors. */
@@ -58,13 +64,19 @@ const unreadableKeys = {
   when: 'The node cannot read the database, and does not have the signing key of the auth token; try again after Retry-After seconds',
 };
 
+const invalidEnrolmentToken = { status: 401, when: 'The token is unknown, has expired or was used already' };
+const noPasskeys = {
+  status: 404,
+  when: 'The server is not configured for passkeys (`ESPALIER_PUBLIC_URL`)',
+};
+
 export const endpoints = {
   login: {
     methods: ['POST'],
     path: '/login',
     summary: 'Log in',
     description:
-      'Returns an auth token (AT) and a refresh token (RT) for a user name and a password. Each login starts a new session; the other sessions of the user continue.',
+      'Returns an auth token (AT) and a refresh token (RT) for a user name and a password, and a `code` if the user has a second factor. Each login starts a new session; the other sessions of the user continue.',
     authHeader: 'none',
     request: { body: 'Credentials', isRequired: true, limitBytes: tokenBodyLimitBytes },
     success: { status: 200, body: 'LoginResponse', description: 'A new auth token and refresh token' },
@@ -74,10 +86,115 @@ export const endpoints = {
       BAD_INPUT: malformedBody,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_CREDENTIALS: { status: 401, when: 'The user name or the password is wrong' },
+      FORBIDDEN: {
+        status: 403,
+        when: '`ESPALIER_PASSWORD_LOGIN` does not permit this user to log in with a password',
+      },
+      SECOND_FACTOR_REQUIRED: {
+        status: 401,
+        when: 'The password is correct, the user has a second factor, and the body has no `code`; `methods` lists the factors of the user',
+      },
+      WRONG_SECOND_FACTOR: {
+        status: 401,
+        when: 'The password is correct, and the code is wrong, too old or was used already',
+      },
+      SECOND_FACTOR_ENROLMENT_REQUIRED: {
+        status: 401,
+        when: 'The password is correct, and the user must set up a second factor first (`ESPALIER_SECOND_FACTOR`); send the `enrolmentToken` to `/login/enrolment`',
+      },
       TOO_LARGE: tooLargeBody,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; wait Retry-After seconds',
+        when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; or 10 wrong codes of this user from any address; wait Retry-After seconds',
+      },
+      UNAVAILABLE: overloadedServer,
+    },
+  },
+  enrolment: {
+    methods: ['POST'],
+    path: '/login/enrolment',
+    summary: 'Start to set up a second factor at the login',
+    description:
+      'Returns the secret for an authenticator app, for the enrolment token in the refusal SECOND_FACTOR_ENROLMENT_REQUIRED of `/login`. The same token returns the same secret.',
+    authHeader: 'none',
+    request: { body: 'EnrolmentRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: { status: 200, body: 'EnrolmentResponse', description: 'The secret for an authenticator app' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: malformedBody,
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_ENROLMENT_TOKEN: invalidEnrolmentToken,
+      TOO_LARGE: tooLargeBody,
+      UNAVAILABLE: overloadedServer,
+    },
+  },
+  confirmEnrolment: {
+    methods: ['POST'],
+    path: '/login/enrolment/confirm',
+    summary: 'Set up a second factor and log in',
+    description:
+      'Stores the authenticator app of an enrolment, ends all other sessions of the user, and logs in. Send a code that the app shows. The response also contains ten recovery codes.',
+    authHeader: 'none',
+    request: { body: 'EnrolmentConfirmation', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: {
+      status: 200,
+      body: 'EnrolledLoginResponse',
+      description: 'A new auth token, a new refresh token, and the recovery codes',
+    },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: malformedBody,
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      WRONG_SECOND_FACTOR: { status: 401, when: 'The code is wrong; the token stays valid' },
+      INVALID_ENROLMENT_TOKEN: {
+        ...invalidEnrolmentToken,
+        when: `${invalidEnrolmentToken.when}, the password was changed, or the user was disabled`,
+      },
+      TOO_LARGE: tooLargeBody,
+      TOO_MANY_ATTEMPTS: {
+        status: 429,
+        when: 'Ten codes of this user were wrong within 15 minutes; wait Retry-After seconds',
+      },
+      UNAVAILABLE: overloadedServer,
+    },
+  },
+  passkeyOptions: {
+    methods: ['POST'],
+    path: '/login/passkey/options',
+    summary: 'Start a login with a passkey',
+    description:
+      'Returns a challenge for an authenticator, which is valid for five minutes. Pass `options` to `navigator.credentials.get`. The body is ignored.',
+    authHeader: 'none',
+    success: { status: 200, body: 'PasskeyOptionsResponse', description: 'A challenge and its id' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: { NOT_FOUND: noPasskeys, TOO_LARGE: tooLargeBody, UNAVAILABLE: overloadedServer },
+  },
+  passkeyLogin: {
+    methods: ['POST'],
+    path: '/login/passkey',
+    summary: 'Log in with a passkey',
+    description:
+      'Returns an auth token and a refresh token for the response of an authenticator to a challenge of `/login/passkey/options`. The passkey is the only factor: it names the user, and the authenticator verifies the user.',
+    authHeader: 'none',
+    request: { body: 'PasskeyLoginRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: { status: 200, body: 'LoginResponse', description: 'A new auth token and refresh token' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: malformedBody,
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_CREDENTIALS: {
+        status: 401,
+        when: 'The passkey is not accepted, for example because it is unknown, or the challenge has expired or was used already',
+      },
+      NOT_FOUND: noPasskeys,
+      TOO_LARGE: tooLargeBody,
+      TOO_MANY_ATTEMPTS: {
+        status: 429,
+        when: '500 logins from this address failed within 15 minutes; wait Retry-After seconds',
       },
       UNAVAILABLE: overloadedServer,
     },
@@ -159,6 +276,131 @@ export const endpoints = {
       UNAVAILABLE: unreadableKeys,
     },
   },
+  loginMethods: {
+    methods: ['HEAD', 'GET'],
+    path: '/login/methods',
+    summary: 'List the ways to sign in',
+    description: 'Returns the ways to sign in that a sign-in page can offer.',
+    authHeader: 'none',
+    success: { status: 200, body: 'LoginMethods', description: 'The ways to sign in' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {},
+  },
+  singleSignOn: {
+    methods: ['GET', 'POST'],
+    path: '/login/sso',
+    summary: 'Sign in with single sign-on',
+    description: [
+      'Signs a user in with the OpenID provider in `ESPALIER_SSO_ISSUER`. Create a random verifier, and open the GET in a browser with its SHA-256 as `challenge`. The server redirects the browser to the provider. When the user has signed in there, the server redirects the browser to the console or to `redirect_uri`, with a one-time code.',
+      'Then POST the code and the verifier within 60 seconds. You can use the code only once, and only with the verifier of the same sign-in. The response is the same as that of `/login`.',
+    ].join('\n\n'),
+    authHeader: 'none',
+    request: { body: 'SingleSignOnRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    parameters: {
+      challenge: {
+        isRequired: true,
+        description: 'The base64url of the SHA-256 of the verifier: 43 characters (RFC 7636, method S256).',
+      },
+      redirect_uri: {
+        isRequired: false,
+        description:
+          'Where a program on the same machine as the browser receives the code: `http://127.0.0.1:<port>/…` or `http://[::1]:<port>/…` (RFC 8252). By default, the console receives it.',
+      },
+      return_to: {
+        isRequired: false,
+        description: 'The path of the console that the user requested. It begins with one slash.',
+      },
+    },
+    success: { status: 200, body: 'LoginResponse', description: 'A new auth token and refresh token' },
+    redirect: 'The sign-in page of the provider',
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: {
+        status: 400,
+        when: 'The body is malformed, or a parameter of the GET is missing or not permitted. The server then redirects to no address',
+      },
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_CREDENTIALS: {
+        status: 401,
+        when: 'The one-time code is unknown, used or older than 60 seconds, or belongs to another verifier',
+      },
+      FORBIDDEN: {
+        status: 403,
+        when: 'The user is disabled, or the person is unknown and `ESPALIER_SSO_CREATE_USERS` is off',
+      },
+      NOT_FOUND: { status: 404, when: '`ESPALIER_SSO_ISSUER` is not set' },
+      CONFLICT: {
+        status: 409,
+        when: 'The person is unknown, and another user has the user name; sign in as this user and link the account',
+      },
+      TOO_LARGE: tooLargeBody,
+      TOO_MANY_ATTEMPTS: {
+        status: 429,
+        when: 'Too many sign-ins from this address have started and not finished; wait Retry-After seconds',
+      },
+      UNAVAILABLE: {
+        status: 503,
+        when: 'The provider does not respond, or the server is overloaded or cannot use its database; try again after Retry-After seconds',
+      },
+    },
+  },
+  singleSignOnCallback: {
+    methods: ['GET'],
+    path: '/login/sso/callback',
+    summary: 'Return from the single sign-on provider',
+    description:
+      'Only for the browser, which the provider redirects here. Register the URL of this endpoint as the redirect URI at the provider. The server redirects the browser to the console with `sso_code`, or to the address of the program with `code`. If the sign-in failed, it adds `error` and `error_description` instead.',
+    authHeader: 'none',
+    parameters: {
+      state: { isRequired: true, description: 'The state of the sign-in.' },
+      code: { isRequired: false, description: 'The authorization code of the provider.' },
+      error: { isRequired: false, description: 'Why the provider did not sign the user in.' },
+      iss: { isRequired: false, description: 'The issuer of the response (RFC 9207).' },
+    },
+    success: { status: 302, description: 'To the console or the program, with a one-time code or an error' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'The state is unknown or expired, and this server has no console' },
+      NOT_FOUND: { status: 404, when: '`ESPALIER_SSO_ISSUER` is not set' },
+      UNAVAILABLE: overloadedServer,
+    },
+  },
+  singleSignOnLogout: {
+    methods: ['POST'],
+    path: '/login/sso/logout',
+    summary: 'End sessions for the single sign-on provider',
+    description:
+      'Only for the provider, which calls it when a user logs out there (OpenID Connect Back-Channel Logout 1.0). Register the URL of this endpoint as the back-channel logout URI at the provider. The server ends the sessions that began with the session of the provider, or all sessions that the user started with single sign-on. The body is a form: `logout_token=<token>`.',
+    authHeader: 'none',
+    request: {
+      body: 'LogoutTokenRequest',
+      isRequired: true,
+      limitBytes: tokenBodyLimitBytes,
+      isForm: true,
+    },
+    success: { status: 200, description: 'The sessions have ended' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: {
+        status: 400,
+        when: 'The logout token is missing, not valid, not from this provider, too old or already used',
+      },
+      UNSUPPORTED_MEDIA_TYPE: {
+        status: 400,
+        when: 'The Content-Type is not application/x-www-form-urlencoded',
+      },
+      NOT_FOUND: { status: 404, when: '`ESPALIER_SSO_ISSUER` is not set' },
+      TOO_LARGE: tooLargeBody,
+      UNAVAILABLE: {
+        status: 503,
+        when: 'The server cannot read the keys of the provider or cannot use its database; try again after Retry-After seconds',
+      },
+    },
+  },
   graph: {
     methods: ['GET', 'POST'],
     path: '/graphql',
@@ -171,6 +413,11 @@ export const endpoints = {
     ].join('\n\n'),
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
+    parameters: {
+      query: { isRequired: true, description: 'The GraphQL document.' },
+      operationName: { isRequired: false, description: 'The operation to run.' },
+      variables: { isRequired: false, description: 'A JSON object.' },
+    },
     headers: {
       'Idempotency-Key': {
         pattern: '^[!-~]{1,255}$',
@@ -226,6 +473,18 @@ export const endpoints = {
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {},
+  },
+  serverMetadata: {
+    methods: ['HEAD', 'GET'],
+    path: '/.well-known/oauth-authorization-server',
+    summary: 'Read how to verify auth tokens',
+    description:
+      'Returns the issuer and the URLs with which libraries for OAuth verify auth tokens (RFC 8414), if `ESPALIER_ISSUER` is an https URL. For an issuer with a path, such as `https://example.com/tree`, the standard requires the address `/.well-known/oauth-authorization-server/tree`, without the base path. The server responds at both addresses. A proxy must forward the address of the standard.',
+    authHeader: 'none',
+    success: { status: 200, body: 'ServerMetadata', description: 'The metadata' },
+    reportsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: { NOT_FOUND: { status: 404, when: '`ESPALIER_ISSUER` is not an https URL' } },
   },
   introspect: {
     methods: ['POST'],
@@ -306,6 +565,10 @@ export const endpoints = {
 const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   BAD_INPUT: 400,
   INVALID_CREDENTIALS: 401,
+  SECOND_FACTOR_REQUIRED: 401,
+  WRONG_SECOND_FACTOR: 401,
+  SECOND_FACTOR_ENROLMENT_REQUIRED: 401,
+  INVALID_ENROLMENT_TOKEN: 401,
   INVALID_AUTH_TOKEN: 401,
   INVALID_REFRESH_TOKEN: 401,
   INVALID_VIEW_TOKEN: 403,

@@ -8,6 +8,8 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
   kind: 'UPDATE_FOLDER',
   byId: 'a1',
   by: { username: 'admin' },
+  byApiKeyId: null,
+  byApiKey: null,
   folderId: null,
   folder: null,
   path: null,
@@ -25,7 +27,7 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
 test('the header names the columns like the GraphQL fields', () => {
   assert.equal(
     journalCsvHeader,
-    'number,at,kind,byId,by,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
+    'number,at,kind,byId,by,byApiKeyId,byApiKey,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
   );
 });
 
@@ -39,10 +41,19 @@ test('a row quotes cells that need quotes, and escapes formulas', () => {
   const row = formatJournalCsvRow(
     entry({ by: { username: '=1+1' }, folderId: 'f1', path: '/a,"b"', formerPath: '/c', after: { n: 1 } }),
   );
-  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,f1,"/a,""b""",/c,,,,,,,"{""n"":1}"`);
+  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,,,f1,"/a,""b""",/c,,,,,,,"{""n"":1}"`);
   for (const name of ['+1', '-1', '@x', '=x']) {
     assert.match(formatJournalCsvRow(entry({ group: { name } })), new RegExp(`,'\\${name},`));
   }
+});
+
+test('a row contains the API key of the change, by its id alone if the key no longer exists', () => {
+  const byApiKeyId = 'k1';
+  assert.match(
+    formatJournalCsvRow(entry({ byApiKeyId, byApiKey: { name: '=nightly' } })),
+    /,admin,k1,'=nightly,/,
+  );
+  assert.match(formatJournalCsvRow(entry({ byApiKeyId })), /,admin,k1,,/);
 });
 
 test('a row with control characters stays on one line', () => {

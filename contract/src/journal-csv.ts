@@ -10,6 +10,8 @@ export interface JournalCsvEntry {
   readonly kind: string;
   readonly byId: string | null;
   readonly by: { readonly username: string } | null;
+  readonly byApiKeyId: string | null;
+  readonly byApiKey: { readonly name: string } | null;
   readonly folderId: string | null;
   readonly folder: { readonly path: string } | null;
   /** The path at the time of the change. Null in entries of older versions. */
@@ -32,6 +34,8 @@ const columns: Readonly<Record<string, (entry: JournalCsvEntry) => Cell>> = {
   kind: ({ kind }) => kind,
   byId: ({ byId }) => byId,
   by: ({ by }) => by?.username,
+  byApiKeyId: ({ byApiKeyId }) => byApiKeyId,
+  byApiKey: ({ byApiKey }) => byApiKey?.name,
   folderId: ({ folderId }) => folderId,
   path: ({ path, folder }) => path ?? folder?.path,
   formerPath: ({ formerPath }) => formerPath,

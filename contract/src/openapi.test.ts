@@ -48,7 +48,9 @@ test('the document has exactly the paths and methods of the endpoint table', () 
 for (const { name, method, endpoint, operation } of operations) {
   test(`the document has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
     const refusalStatuses = Object.values(endpoint.refusals).map(({ status }) => status);
-    const expected = [...new Set([endpoint.success.status, ...refusalStatuses])].map(String).sort();
+    const expected = [...new Set([successOf(endpoint, method).status, ...refusalStatuses])]
+      .map(String)
+      .sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
     for (const [code, { status, when }] of listRefusals(endpoint)) {
       const expectedText = `\`${formatCode(endpoint, code)}\`: ${when}`;
@@ -57,11 +59,16 @@ for (const { name, method, endpoint, operation } of operations) {
   });
 }
 
+/** The GET of an endpoint can be a redirect, whose response has no body. */
+function successOf({ success, redirect }: Endpoint, method: string): Endpoint['success'] {
+  return redirect !== undefined && method === 'GET' ? { status: 302, description: redirect } : success;
+}
+
 const graphMediaTypes = ['application/json', 'application/graphql-response+json'];
 
 test('the document describes a response body exactly where the endpoint table names one', () => {
-  for (const { endpoint, operation } of operations) {
-    const { status, body } = endpoint.success;
+  for (const { method, endpoint, operation } of operations) {
+    const { status, body } = successOf(endpoint, method);
     const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
     const schema = { $ref: `#/components/schemas/${body}` };
     const expected = body && Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
@@ -112,14 +119,11 @@ test('the document describes a body and headers for POST, parameters for GET, an
   for (const { method, endpoint, operation } of operations) {
     assert.equal(
       operation.requestBody?.required,
-      method === 'POST' ? endpoint.request!.isRequired : undefined,
+      method === 'POST' ? endpoint.request?.isRequired : undefined,
     );
     const { parameters = [] } = operation;
-    const hasParameters = method === 'GET' && endpoint.request !== undefined;
-    assert.equal(
-      parameters.some((each) => each.in === 'query'),
-      hasParameters,
-    );
+    const queryNames = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    assert.deepEqual(queryNames, method === 'POST' ? [] : Object.keys(endpoint.parameters ?? {}));
     const headers = parameters.filter((each) => each.in === 'header');
     assert.deepEqual(
       headers.map(({ name, required }) => ({ name, required })),

@@ -36,10 +36,10 @@ function operation(name: string, endpoint: Endpoint, method: Method) {
     summary: endpoint.summary,
     description: endpoint.description,
     security: security[endpoint.authHeader],
-    ...(endpoint.request &&
-      (method === 'POST' ? { requestBody: requestBody(endpoint.request) } : { parameters: graphParameters })),
+    ...(endpoint.request && method === 'POST' && { requestBody: requestBody(endpoint.request) }),
+    ...(endpoint.parameters && method !== 'POST' && { parameters: queryParameters(endpoint.parameters) }),
     ...(endpoint.headers && method === 'POST' && { parameters: headerParameters(endpoint.headers) }),
-    responses: responses(endpoint),
+    responses: responses(endpoint, method),
   };
 }
 
@@ -54,11 +54,15 @@ const security = {
   client: [{ client: [] }],
 };
 
-const graphParameters = [
-  { name: 'query', in: 'query', required: true, schema: { type: 'string' } },
-  { name: 'operationName', in: 'query', schema: { type: 'string' } },
-  { name: 'variables', in: 'query', description: 'A JSON object.', schema: { type: 'string' } },
-];
+function queryParameters(parameters: NonNullable<Endpoint['parameters']>) {
+  return Object.entries(parameters).map(([name, { isRequired, description }]) => ({
+    name,
+    in: 'query',
+    ...(isRequired && { required: true }),
+    description,
+    schema: { type: 'string' },
+  }));
+}
 
 function headerParameters(headers: NonNullable<Endpoint['headers']>) {
   return Object.entries(headers).map(([name, { pattern, description }]) => ({
@@ -90,17 +94,18 @@ function requestBody({ body, isRequired, isForm }: NonNullable<Endpoint['request
   };
 }
 
-function responses(endpoint: Endpoint) {
-  const { success, refusalFormat, reportsExpiry } = endpoint;
-  const responsesByStatus: Record<string, object> = {
-    [success.status]: {
-      description: success.description,
-      ...(success.body && {
-        content:
-          refusalFormat === 'graphql' ? { ...graphContent, ...eventContent } : jsonContent(success.body),
-      }),
-    },
+function responses(endpoint: Endpoint, method: Method) {
+  const { success, refusalFormat, reportsExpiry, redirect } = endpoint;
+  const onSuccess = {
+    description: success.description,
+    ...(success.body && {
+      content: refusalFormat === 'graphql' ? { ...graphContent, ...eventContent } : jsonContent(success.body),
+    }),
   };
+  const responsesByStatus: Record<string, object> =
+    redirect !== undefined && method === 'GET'
+      ? { 302: { description: redirect } }
+      : { [success.status]: onSuccess };
   for (const [status, group] of Map.groupBy(listRefusals(endpoint), ([, refusal]) => refusal.status)) {
     responsesByStatus[status] = {
       description: group.map(([code, { when }]) => `\`${formatCode(endpoint, code)}\`: ${when}`).join('; '),

@@ -6,6 +6,10 @@
 export const refusals = {
   BAD_INPUT: 'The request is malformed',
   INVALID_CREDENTIALS: 'The user name or the password is wrong',
+  SECOND_FACTOR_REQUIRED: 'The password is correct; send the login again with a code',
+  WRONG_SECOND_FACTOR: 'The password is correct, and the code is wrong or was used already',
+  SECOND_FACTOR_ENROLMENT_REQUIRED: 'The password is correct; set up a second factor to log in',
+  INVALID_ENROLMENT_TOKEN: 'The enrolment token is not valid; log in again',
   INVALID_AUTH_TOKEN: 'The auth token is missing, invalid or expired',
   INVALID_REFRESH_TOKEN: 'The refresh token is not valid; log in again',
   INVALID_VIEW_TOKEN: 'The view token is not valid, or the view has ended',
