@@ -12,6 +12,10 @@ interface RefusalDetails {
   allow?: readonly string[];
   /** Further values for programs, for example the current version of a folder or the cost of a query. */
   facts?: Readonly<Record<string, string | number>>;
+  /** The methods with which the user can complete the login. */
+  methods?: Problem['methods'];
+  /** A secret, only for the client. */
+  enrolmentToken?: string;
   /** The results of the health checks of a node that is not ready. */
   checks?: Problem['checks'];
   /** The reasons of the failed checks. */

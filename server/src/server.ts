@@ -129,12 +129,19 @@ async function openServerMetrics(services: Services): Promise<MetricsPort | unde
 
 function closeAll(
   app: App,
-  { backups, feed, database, tracing, log }: Services,
+  { backups, feed, database, sessions, signIns, singleSignOn, tracing, log }: Services,
   housekeeping: Housekeeping,
   metricsPort: MetricsPort | undefined,
 ): () => Promise<void> {
   const closeRest = async () => {
     await housekeeping.stop();
+    await singleSignOn?.close();
+    await signIns.store().catch((err: unknown) => {
+      log.warn({ err }, 'The last failed sign-ins could not be stored.');
+    });
+    await sessions.storeApiKeyUses().catch((err: unknown) => {
+      log.warn({ err }, 'The last uses of API keys could not be stored.');
+    });
     feed.close();
     await database.close();
     return true;

@@ -35,13 +35,15 @@ function databaseWith(numberOf: (snapshot: number) => number) {
 
 test('reports a stale database if three snapshots in a row are older than the head', async () => {
   const { database, counts } = databaseWith(() => 3);
-  await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'stale' });
+  await assert.rejects(async () => new AccessCache(database).accessOf({ userId: 'ann' }), {
+    message: 'stale',
+  });
   assert.deepEqual(counts, { snapshots: maxAttempts, reports: 1 });
 });
 
 test('reads a new snapshot if a shared snapshot is older than the head', async () => {
   const { database, counts } = databaseWith((snapshot) => (snapshot < 2 ? 3 : 5));
-  const { access, position } = await new AccessCache(database).accessOf('ann');
+  const { access, position } = await new AccessCache(database).accessOf({ userId: 'ann' });
   assert.deepEqual([access.isAdministrator, position.accessNumber], [true, 5]);
   assert.deepEqual(counts, { snapshots: 2, reports: 0 });
 });

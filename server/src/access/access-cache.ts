@@ -1,4 +1,4 @@
-/** Caches the access of users. An entry is valid while the journal has the access number with which it was read. */
+/** Caches the access of users and API keys. An entry is valid while the journal has the access number with which it was read. */
 
 import { LRUCache } from 'lru-cache';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -7,8 +7,9 @@ import { sql } from '../database/statement.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
 import { readHead, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { Access, type AccessLevel } from './access.ts';
+import { Access, accessLevels, rightsIdOf, type AccessLevel, type RightsHolder } from './access.ts';
 import { Ancestry } from './ancestry.ts';
+import { limitGrants, readKeyLimits, type KeyLimits } from './api-key-limits.ts';
 
 export interface AccessSnapshot {
   readonly access: Access;
@@ -25,6 +26,8 @@ export interface CachedAccess {
   readonly number: number;
   readonly access: Access;
 }
+
+const { MANAGE } = accessLevels;
 
 /** Counted in folders; see `Access.size`. */
 const maxCachedFolders = 1_000_000;
@@ -57,40 +60,40 @@ export class AccessCache {
     this.#database = database;
   }
 
-  /** The user's latest rights. This method, `accessFor()` and `accessIn()` refuse a user who is disabled or deleted. */
-  accessOf(userId: string): PromiseOrValue<LatestAccess> {
+  /** The holder's latest rights. This method, `accessFor()` and `accessIn()` refuse a disabled or deleted user and a revoked API key. */
+  accessOf(holder: RightsHolder): PromiseOrValue<LatestAccess> {
     return whenDone(
       this.#readLatestHead(),
-      (head) => this.#findCached(userId, head) ?? this.#readLatest(userId, head),
+      (head) => this.#findCached(holder, head) ?? this.#readLatest(holder, head),
     );
   }
 
-  /** The user's rights in a snapshot. Pass the head if you have read it in the snapshot. */
-  accessFor(snapshot: Snapshot, userId: string, knownHead?: JournalHead): PromiseOrValue<LatestAccess> {
+  /** The holder's rights in a snapshot. Pass the head if you have read it in the snapshot. */
+  accessFor(snapshot: Snapshot, holder: RightsHolder, knownHead?: JournalHead): PromiseOrValue<LatestAccess> {
     return whenDone(
       knownHead ?? readHead(snapshot),
-      (head) => this.#findCached(userId, head) ?? this.#readAndCache(snapshot, userId, head),
+      (head) => this.#findCached(holder, head) ?? this.#readAndCache(snapshot, holder, head),
     );
   }
 
-  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it in the transaction. */
+  /** The holder's rights in a transaction, before it changes any access. Pass the head if you have read it in the transaction. */
   accessIn(
     transaction: Transaction,
-    userId: string,
+    holder: RightsHolder,
     knownHead?: JournalHead,
   ): PromiseOrValue<AccessSnapshot> {
     return whenDone(
       knownHead ?? readHead(transaction),
       (head) =>
-        this.#findCached(userId, head) ??
+        this.#findCached(holder, head) ??
         // Not cached, because the transaction may never be committed.
-        whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position: head })),
+        whenDone(readViewerAccess(transaction, holder), (access) => ({ access, position: head })),
     );
   }
 
   /** The cached rights, without a check. They are valid where the journal has the same access number. */
-  peek(userId: string): CachedAccess | undefined {
-    return this.#cache.get(userId);
+  peek(holder: RightsHolder): CachedAccess | undefined {
+    return this.#cache.get(rightsIdOf(holder));
   }
 
   /** Requests that arrive together share one read of the head, which begins when all of them have arrived. */
@@ -104,69 +107,103 @@ export class AccessCache {
     }));
   }
 
-  #findCached(userId: string, head: JournalHead): LatestAccess | undefined {
-    const cached = this.#cache.get(userId);
+  #findCached(holder: RightsHolder, head: JournalHead): LatestAccess | undefined {
+    const cached = this.#cache.get(rightsIdOf(holder));
     return cached?.number === head.accessNumber ? { access: cached.access, position: head } : undefined;
   }
 
-  async #readLatest(userId: string, { accessNumber }: JournalHead): Promise<LatestAccess> {
+  async #readLatest(holder: RightsHolder, { accessNumber }: JournalHead): Promise<LatestAccess> {
+    const rightsId = rightsIdOf(holder);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const pending = this.#pendingReads.get(userId) ?? this.#readFromSnapshot(userId);
-      this.#pendingReads.set(userId, pending);
+      const pending = this.#pendingReads.get(rightsId) ?? this.#readFromSnapshot(holder);
+      this.#pendingReads.set(rightsId, pending);
       const latest = await pending;
       if (latest.position.accessNumber >= accessNumber) return latest;
     }
     throw this.#database.reportStale();
   }
 
-  async #readFromSnapshot(userId: string): Promise<LatestAccess> {
+  async #readFromSnapshot(holder: RightsHolder): Promise<LatestAccess> {
     try {
       return await this.#database.shortSnapshot(async (reader) =>
-        this.#readAndCache(reader, userId, await readHead(reader)),
+        this.#readAndCache(reader, holder, await readHead(reader)),
       );
     } finally {
-      this.#pendingReads.delete(userId);
+      this.#pendingReads.delete(rightsIdOf(holder));
     }
   }
 
   /** The reader must see the state at `head`. */
-  async #readAndCache(reader: ConsistentReader, userId: string, head: JournalHead): Promise<LatestAccess> {
-    const fresh = await readViewerAccess(reader, userId);
-    const old = this.#cache.get(userId);
+  async #readAndCache(
+    reader: ConsistentReader,
+    holder: RightsHolder,
+    head: JournalHead,
+  ): Promise<LatestAccess> {
+    const fresh = await readViewerAccess(reader, holder);
+    const rightsId = rightsIdOf(holder);
+    const old = this.#cache.get(rightsId);
     // Keeps the object if only the access of other users changed, so that code which holds the object can compare it by identity.
     const access = old?.access.equals(fresh) ? old.access : fresh;
-    this.#cache.set(userId, { number: head.accessNumber, access });
+    this.#cache.set(rightsId, { number: head.accessNumber, access });
     return { access, position: head };
   }
 }
 
-async function readViewerAccess(reader: ConsistentReader, userId: string): Promise<Access> {
+async function readViewerAccess(
+  reader: ConsistentReader,
+  { userId, apiKeyId }: RightsHolder,
+): Promise<Access> {
   const user = await reader.get(findUser, { id: userId });
   if (!user || user.disabledAt !== null) {
     throw cannotLogIn();
   }
-  return readAccess(reader, userId, user.isAdministrator === 1);
+  const limits = apiKeyId === undefined ? undefined : await readKeyLimits(reader, apiKeyId);
+  return readAccess(reader, { userId, isAdministrator: user.isAdministrator === 1, limits });
 }
 
 export function cannotLogIn(): Refusal {
-  return new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token is disabled or deleted.');
+  return new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token or API key is disabled or deleted.');
 }
 
-/** Reads the access of any user. `formerPathIds` is the path of a deleted folder that is treated as still present. */
+interface AccessToRead {
+  readonly userId: string;
+  /** Whether the user is an administrator. */
+  readonly isAdministrator: boolean;
+  /** The limits of an API key of the user. */
+  readonly limits?: KeyLimits | undefined;
+  /** The path of a deleted folder that is treated as still present. */
+  readonly formerPathIds?: readonly string[];
+}
+
+/** Reads the access of any user, or of an API key of the user. */
 export async function readAccess(
   reader: ConsistentReader,
-  userId: string,
-  isAdministrator: boolean,
-  formerPathIds: readonly string[] = [],
+  { userId, isAdministrator: isUserAdministrator, limits, formerPathIds = [] }: AccessToRead,
 ): Promise<Access> {
   const ancestry = await Ancestry.open(reader);
   const { rootId } = ancestry;
   const groupIds = (await reader.all(findGroupIds, { userId })).map(({ id }) => id);
-  const facts = { userId, groupIds, isAdministrator, rootId };
+  const isAdministrator = isUserAdministrator && limits?.isAdministrator !== false;
+  const facts = { userId, apiKey: limits, groupIds, isAdministrator, rootId };
   if (isAdministrator) return new Access({ ...facts, grants: [] });
-  const rows = await reader.all(findGrants, { userId });
+  const rows = isUserAdministrator
+    ? [{ folderId: rootId, level: MANAGE }]
+    : await reader.all(findGrants, { userId });
   await ancestry.load(rows.map(({ folderId }) => folderId));
   ancestry.setPath(formerPathIds);
   const grants = rows.map(({ folderId, level }) => ({ pathIds: ancestry.pathFromTop(folderId), level }));
-  return new Access({ ...facts, grants });
+  if (!limits) return new Access({ ...facts, grants });
+  return new Access({ ...facts, grants: await limitGrants(reader, { grants, limits, ancestry }) });
+}
+
+/** Reads the same viewer's access again, with a deleted folder treated as still present. */
+export async function readAccessBefore(
+  reader: ConsistentReader,
+  access: Access,
+  formerPathIds: readonly string[],
+): Promise<Access> {
+  const { userId, apiKeyId } = access;
+  const user = await reader.get(findUser, { id: userId });
+  const limits = apiKeyId === undefined ? undefined : await readKeyLimits(reader, apiKeyId);
+  return readAccess(reader, { userId, isAdministrator: user?.isAdministrator === 1, limits, formerPathIds });
 }

@@ -21,9 +21,10 @@ interface EntryNumber {
   readonly number: number;
 }
 
+/** The end of an API key changes only the access of this key, which is then refused. */
 const findUserChange = sql<JournalRange & { userId: string }, EntryNumber>`
   select number from journal where user_id = ${'userId'} and number > ${'after'} and number <= ${'upTo'}
-    and (changes_access = 1 or kind = 'REVOKE_ACCESS') order by number limit 1`;
+    and (changes_access = 1 or kind = 'REVOKE_ACCESS') and kind <> 'REVOKE_API_KEY' order by number limit 1`;
 
 const findChange = (isRelevant: Statement) => sql<JournalRange & { ids: readonly string[] }, EntryNumber>`
   select journal.number from ${list('ids')} cross join journal
@@ -56,13 +57,13 @@ export async function hasAccessChangedTwice(
   return first !== undefined && (await firstChange(reader, accesses, { after: first, upTo })) !== undefined;
 }
 
-/** All `accesses` belong to the same user. */
+/** All `accesses` belong to the same holder of rights. */
 async function firstChange(
   reader: Reader,
   accesses: readonly Access[],
   range: JournalRange,
 ): Promise<number | undefined> {
-  const { userId, rootId } = accesses[0]!;
+  const { userId, rootId, apiKey } = accesses[0]!;
   const found = [await reader.get(findUserChange, { userId, ...range })];
   if (accesses.some(({ isAdministrator }) => !isAdministrator)) {
     const subjectIds = [...new Set(accesses.flatMap((access) => [...access.subjectIds]))];
@@ -70,21 +71,25 @@ async function firstChange(
     if (groupIds.length > 0) found.push(await reader.get(findGroupChange, { ids: groupIds, ...range }));
     // The path of a grant that has been removed is only in the earlier access.
     const earlierIds = accesses.flatMap((access) => [...access.grantPathIds]);
-    const folderIds = [...new Set([...earlierIds, ...(await readGrantPathIds(reader, rootId, subjectIds))])];
+    const folderIds = [
+      ...new Set([...earlierIds, ...(await readGrantPathIds(reader, rootId, subjectIds, apiKey?.folderId))]),
+    ];
     found.push(await reader.get(findFolderChange, { ids: folderIds, ...range }));
   }
   const numbers = found.flatMap((each) => each?.number ?? []);
   return numbers.length > 0 ? Math.min(...numbers) : undefined;
 }
 
-/** The folders with grants to the subjects, and all their ancestors, including deleted folders. */
+/** The folders with grants to the subjects, the folder that confines an API key, and all their ancestors, including deleted folders. */
 async function readGrantPathIds(
   reader: Reader,
   rootId: string,
   subjectIds: readonly string[],
+  confiningId: string | null | undefined,
 ): Promise<string[]> {
   const ancestry = new Ancestry(reader, rootId);
   const granted = (await reader.all(findGrantedIds, { subjectIds })).map(({ id }) => id);
+  if (confiningId) granted.push(confiningId);
   await ancestry.load(granted);
   return [...new Set(granted.flatMap((id) => ancestry.pathFromTop(id)))];
 }
@@ -116,7 +121,24 @@ export async function compareVisibility(
   const ids = [...new Set([...before.grantPathIds, ...after.grantPathIds, top])];
   const ancestry = await readPastAncestry(reader, { rootId, number }, ids);
   const paths = ids.map((id) => ancestry.pathTo(id) ?? []).filter((pathIds) => pathIds.includes(top));
-  return findTopmost(before, after, paths);
+  return parentsFirst(reader, rootId, findTopmost(before, after, paths));
+}
+
+/**
+ * Sorts the effects so that a client receives a folder after its parent. A move can show a folder at its new location, for example
+ * to an API key for a folder inside it.
+ */
+async function parentsFirst(
+  reader: Reader,
+  rootId: string,
+  effects: readonly AccessEffect[],
+): Promise<readonly AccessEffect[]> {
+  if (effects.filter(({ effect }) => effect === 'uncovered').length < 2) return effects;
+  const ancestry = new Ancestry(reader, rootId);
+  await ancestry.load(effects.map(({ folderId }) => folderId));
+  const depthOf = ({ folderId, effect }: AccessEffect) =>
+    effect === 'uncovered' ? ancestry.pathFromTop(folderId).length : 0;
+  return effects.toSorted((one, other) => depthOf(one) - depthOf(other));
 }
 
 function findTopmost(before: Access, after: Access, paths: readonly (readonly string[])[]): AccessEffect[] {

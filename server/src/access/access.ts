@@ -25,8 +25,29 @@ export interface ChildRule {
   readonly only?: readonly string[];
 }
 
+/** The limits of an API key: its rights are the smaller of these and the rights of its user. */
+export interface ApiKeyLimits {
+  readonly id: string;
+  readonly level: AccessLevel;
+  /** The only folder that the key reads, with the folders inside it. Null if the key is not confined to a folder. */
+  readonly folderId: string | null;
+}
+
+/** Whose rights apply: those of a user, or of an API key of the user. */
+export interface RightsHolder {
+  readonly userId: string;
+  readonly apiKeyId?: string | undefined;
+}
+
+/** Identifies the rights of a holder, for example in a cache. */
+export function rightsIdOf({ userId, apiKeyId }: RightsHolder): string {
+  return apiKeyId ?? userId;
+}
+
 export interface AccessFacts {
   readonly userId: string;
+  /** Set if the rights are those of an API key. `grants` and `isAdministrator` then already include its limits. */
+  readonly apiKey?: ApiKeyLimits | undefined;
   readonly groupIds: readonly string[];
   readonly isAdministrator: boolean;
   /**
@@ -39,8 +60,9 @@ export interface AccessFacts {
 
 const allChildren: ChildRule = {};
 
-export class Access {
+export class Access implements RightsHolder {
   readonly userId: string;
+  readonly apiKey: ApiKeyLimits | undefined;
   readonly isAdministrator: boolean;
   /** The user and the user's groups. */
   readonly subjectIds: ReadonlySet<string>;
@@ -59,8 +81,9 @@ export class Access {
   readonly #grantPathChildren = new Map<string, Set<string>>();
   #rightsKey: string | undefined;
 
-  constructor({ userId, groupIds, isAdministrator, grants, rootId }: AccessFacts) {
+  constructor({ userId, apiKey, groupIds, isAdministrator, grants, rootId }: AccessFacts) {
     this.userId = userId;
+    this.apiKey = apiKey;
     this.isAdministrator = isAdministrator;
     this.subjectIds = new Set([userId, ...groupIds]);
     this.rootId = rootId;
@@ -80,6 +103,21 @@ export class Access {
     this.nameOnlyIds = closedIds.filter((id) => this.#passages.has(id));
   }
 
+  get apiKeyId(): string | undefined {
+    return this.apiKey?.id;
+  }
+
+  /** Whether these are the rights of this user, so that the viewer may read the details of the account. Never with a confined key. */
+  isSelf(userId: string): boolean {
+    return userId === this.userId && !this.apiKey?.folderId;
+  }
+
+  /** Whether a folder is inside the folder of the API key. Always true if the rights are not confined to a folder. */
+  reaches(pathIds: readonly string[]): boolean {
+    const confiningId = this.apiKey?.folderId;
+    return !confiningId || pathIds.includes(confiningId);
+  }
+
   /** Roughly proportional to the memory that this object takes. */
   get size(): number {
     return 1 + this.#levels.size + this.#levelsInTrash.size + this.#passages.size;
@@ -87,7 +125,13 @@ export class Access {
 
   /** The folders at which the level may change: those with a grant, and the passages. Some are deleted. */
   get grantPathIds(): ReadonlySet<string> {
-    return new Set([...this.#levels.keys(), ...this.#levelsInTrash.keys(), ...this.#passages]);
+    return new Set([
+      ...this.#levels.keys(),
+      ...this.#levelsInTrash.keys(),
+      ...this.#passages,
+      // A move of any ancestor can change the level that a confined key has on its folder, even if the level was NONE.
+      ...(this.apiKey?.folderId ? this.#grantPathChildren.keys() : []),
+    ]);
   }
 
   /** Equal for all users with the same rights on every folder. */

@@ -187,8 +187,8 @@ export async function readUserAccess(
   const { isAdministrator } = user;
   const grant = isAdministrator ? undefined : await findDecidingGrant(reader, userId, pathIds);
   const level = isAdministrator ? MANAGE : (grant?.level ?? NONE);
-  const mayReveal = viewer.isAdministrator || userId === viewer.userId;
-  const access = mayReveal ? await readAccess(reader, userId, isAdministrator) : undefined;
+  const mayReveal = viewer.isAdministrator || viewer.isSelf(userId);
+  const access = mayReveal ? await readAccess(reader, { userId, isAdministrator }) : undefined;
   const isPassage = access && level === NONE && access.isVisible(pathIds.at(-1)!, level);
   const group = grant?.subjectKind === 'group' ? await readGroup(reader, grant.subjectId) : undefined;
   return { user, level, grant, group, isPassage };

@@ -23,7 +23,7 @@ import {
   type ChangeRunner,
   type ResultCodec,
 } from '../journal/change-runner.ts';
-import { record, recordEach } from '../journal/journal.ts';
+import { record, recordEach, type ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   accountNameKey,
@@ -172,6 +172,27 @@ const insertMembers = sql<Membership>`
 const deleteMembers = sql<Membership>`
   delete from group_members
   where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')})`;
+
+const findGroupIdsOf = sql<{ userId: string; ids: readonly string[] }, { id: string }>`
+  select group_id as id from group_members
+  where user_id = ${'userId'} and group_id in (select value from ${list('ids')})`;
+
+/** Makes a user a member of some groups, and removes the user from others. Other groups do not change. */
+export async function setMemberships(
+  transaction: Transaction,
+  userId: string,
+  wanted: ReadonlyMap<string, boolean>,
+  by: ChangeOrigin,
+): Promise<void> {
+  const current = await transaction.all(findGroupIdsOf, { userId, ids: [...wanted.keys()] });
+  const currentIds = new Set(current.map(({ id }) => id));
+  for (const [groupId, isMember] of wanted) {
+    if (isMember === currentIds.has(groupId)) continue;
+    await transaction.run(isMember ? insertMembers : deleteMembers, { groupId, userIds: [userId] });
+    const kind = isMember ? 'ADD_TO_GROUP' : 'REMOVE_FROM_GROUP';
+    record(transaction, { kind, ...by, groupId, userId, changesAccess: true });
+  }
+}
 
 const membersResult: ResultCodec<ChangedMembers, { id: string; count: number }> = {
   toStored: ({ id, count }) => ({ id, count }),

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue, type QueueEntry } from '../concurrency/fair-queue.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { countSpareCores, type Semaphore } from '../concurrency/semaphore.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
@@ -26,6 +27,9 @@ interface PasswordOptions {
   readonly maxWaiting?: number;
   readonly cost?: PasswordCost | undefined;
 }
+
+/** The stored hash of a user who cannot sign in with a password, for example a user of single sign-on. No password matches it. */
+export const noPassword = '';
 
 const defaultCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -61,11 +65,12 @@ export class Passwords {
     return this.#enqueue(entry, () => hash(normalize(password), this.#cost));
   }
 
-  /** Returns false without a stored hash, after the same work. */
+  /** Returns false without a stored hash, and for `noPassword`, after the same work. */
   matches(password: string, storedHash: string | undefined, entry: QueueEntry): Promise<boolean> {
+    const hasPassword = storedHash !== undefined && storedHash !== noPassword;
     return this.#enqueue(entry, async () => {
-      const isMatch = await verify(storedHash ?? this.#dummyHash, normalize(password));
-      return isMatch && storedHash !== undefined;
+      const isMatch = await verify(hasPassword ? storedHash : this.#dummyHash, normalize(password));
+      return isMatch && hasPassword;
     });
   }
 
@@ -75,7 +80,13 @@ export class Passwords {
 }
 
 /** The queue entry of a logged-in user. All requests of the user share one key and alternate between sessions. */
-export function hashQueueEntry({ userId, sessionId }: { userId: string; sessionId?: string }): QueueEntry {
+export function hashQueueEntry({
+  userId,
+  sessionId,
+}: {
+  userId: string;
+  sessionId?: string | undefined;
+}): QueueEntry {
   return { key: `user ${userId}`, subkey: sessionId ?? '' };
 }
 
@@ -144,41 +155,86 @@ async function isCommon(folded: string): Promise<boolean> {
     .includes(folded);
 }
 
-const findCredentials = sql<{ usernameKey: string }, CheckedCredentials & { disabledAt: number | null }>`
-  select id as "userId", password_hash as "passwordHash", disabled_at as "disabledAt"
+interface CredentialRow extends CheckedCredentials {
+  readonly disabledAt: number | null;
+  readonly isAdministrator: number;
+  readonly secondFactorAt: number | null;
+}
+
+/** Also reads whether the login needs a second factor, so that it needs no further statement without one. */
+const findCredentials = sql<{ usernameKey: string }, CredentialRow>`
+  select id as "userId", password_hash as "passwordHash", disabled_at as "disabledAt",
+    is_administrator as "isAdministrator", second_factor_at as "secondFactorAt"
   from users where username_key = ${'usernameKey'}`;
 
 const findPasswordHash = sql<{ userId: string }, CheckedCredentials>`
   select id as "userId", password_hash as "passwordHash" from users where id = ${'userId'}`;
 
-const updateLastLogin = sql<CheckedCredentials & { now: number }>`
+const updateLastLogin = sql<{ userId: string; now: number }>`
   update users set last_login_at = ${'now'}
-  where id = ${'userId'} and password_hash = ${'passwordHash'} and disabled_at is null`;
+  where id = ${'userId'} and kind = 'PERSON' and disabled_at is null`;
+const updateLastPasswordLogin = sql<CheckedCredentials & { now: number }>`
+  ${updateLastLogin} and password_hash = ${'passwordHash'}`;
+const updateLastPasswordOnlyLogin = sql<CheckedCredentials & { now: number }>`
+  ${updateLastPasswordLogin} and second_factor_at is null`;
 
-/** Returns undefined for an unknown user, a wrong password and a disabled user, after the same work. */
+/** A user whose password was correct, with what the rest of the login depends on. */
+export interface LoginCredentials extends CheckedCredentials {
+  readonly isAdministrator: boolean;
+  readonly hasSecondFactor: boolean;
+}
+
+export type CredentialCheck =
+  | { readonly result: 'SUCCESS'; readonly credentials: LoginCredentials }
+  /** `DISABLED` means that the password was correct. The response must not differ from that for a wrong password. */
+  | { readonly result: 'WRONG_CREDENTIALS' | 'DISABLED'; readonly userId: string | null };
+
+/** Checks a user name and a password, with the same work for an unknown user, a wrong password and a disabled user. */
 export async function checkCredentials(
   reader: Reader,
   passwords: Passwords,
   login: { username: string; password: string },
   entry: QueueEntry,
-): Promise<CheckedCredentials | undefined> {
+): Promise<CredentialCheck> {
   const name = toAccountName(login.username);
   const stored =
     name === undefined ? undefined : await reader.get(findCredentials, { usernameKey: accountNameKey(name) });
   const isMatch = await passwords.matches(login.password, stored?.passwordHash, entry);
-  return stored && isMatch && stored.disabledAt === null ? stored : undefined;
+  if (!stored || !isMatch) return { result: 'WRONG_CREDENTIALS', userId: stored?.userId ?? null };
+  const { userId, passwordHash, disabledAt } = stored;
+  if (disabledAt !== null) return { result: 'DISABLED', userId };
+  const isAdministrator = stored.isAdministrator === 1;
+  const hasSecondFactor = stored.secondFactorAt !== null;
+  return { result: 'SUCCESS', credentials: { userId, passwordHash, isAdministrator, hasSecondFactor } };
+}
+
+/** The user of a sign-in whose credentials are checked. */
+export interface AuthenticatedUser {
+  readonly userId: string;
+  /** The hash that the password matched. The session starts only if the password is still the same. */
+  readonly passwordHash?: string | undefined;
+  /** The password alone was enough. The session starts only if the user still has no second factor. */
+  readonly isPasswordEnough?: boolean;
 }
 
 /**
- * Confirms that the credentials are still valid, inside the transaction that creates the session. It writes the time of the login, so
- * that the database serializes it with a concurrent change of the password or of the user.
+ * Confirms that the user is a person who is not disabled and, with a checked password, that the password is still the same, inside the transaction
+ * that creates the session. It writes the time of the login, so that the database serializes it with a concurrent change of the
+ * password, of the second factor or of the user.
  */
 export async function recordLogin(
   transaction: Transaction,
-  { userId, passwordHash }: CheckedCredentials,
+  { userId, passwordHash, isPasswordEnough = false }: AuthenticatedUser,
   now: number,
 ): Promise<boolean> {
-  return (await transaction.run(updateLastLogin, { userId, passwordHash, now })) === 1;
+  if (passwordHash === undefined) return (await transaction.run(updateLastLogin, { userId, now })) === 1;
+  const update = isPasswordEnough ? updateLastPasswordOnlyLogin : updateLastPasswordLogin;
+  return (await transaction.run(update, { userId, passwordHash, now })) === 1;
+}
+
+/** `noPassword` for a user without one; undefined for an unknown user. */
+export function readPasswordHash(reader: Reader, userId: string): PromiseOrValue<string | undefined> {
+  return whenDone(reader.get(findPasswordHash, { userId }), (row) => row?.passwordHash);
 }
 
 /** Checks the password of a logged-in user. Returns undefined if it is wrong. */

@@ -8,16 +8,22 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { Reader, Transaction } from '../database/database.ts';
 import { isRowId, list, sql, type Statement } from '../database/statement.ts';
 import type { Caller, Changed, ChangeRunner, ResultCodec } from '../journal/change-runner.ts';
-import { differences, record, type ChangeOrigin } from '../journal/journal.ts';
+import { differences, record, type ChangeOrigin, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
+
+/** A service account is a user for programs. It has API keys, but no password and no sessions. */
+export type UserKind = 'PERSON' | 'SERVICE';
 
 export interface User {
   readonly id: string;
+  readonly kind: UserKind;
   readonly username: string;
   readonly isAdministrator: boolean;
   readonly createdAt: number;
   readonly disabledAt: number | null;
   readonly lastLoginAt: number | null;
+  /** When the user set up a second factor; null without one. */
+  readonly secondFactorAt: number | null;
 }
 
 /** Selects users whose name contains the text, in any case. With `groupId` or `ids`, only members of the group or users with these ids. */
@@ -25,6 +31,8 @@ export interface UserFilter {
   readonly text?: string | null | undefined;
   readonly groupId?: string | undefined;
   readonly ids?: readonly string[] | undefined;
+  /** Only without `groupId` and `ids`. */
+  readonly hasSecondFactor?: boolean | null | undefined;
 }
 
 /** At most `limit` elements after a position, which is a sort key by default. */
@@ -55,8 +63,12 @@ export function runAsAdministrator<T, Stored>(
 }
 
 const maxNameLength = 128;
-type NameKind = 'user name' | 'group name';
-const inputFields: Readonly<Record<NameKind, string>> = { 'user name': 'username', 'group name': 'name' };
+type NameKind = 'user name' | 'group name' | 'API key name';
+const inputFields: Readonly<Record<NameKind, string>> = {
+  'user name': 'username',
+  'group name': 'name',
+  'API key name': 'name',
+};
 
 /** Returns the name in NFC for storage, or undefined if it is invalid. Lengths count code points. */
 export function toAccountName(input: string): string | undefined {
@@ -71,7 +83,7 @@ export function toAccountName(input: string): string | undefined {
 export function requireAccountName(input: string, kind: NameKind): string {
   const name = toAccountName(input);
   if (name) return name;
-  const message = `A ${kind} must have 1 to ${maxNameLength} characters, without control characters.`;
+  const message = `${kind === 'API key name' ? 'An' : 'A'} ${kind} must have 1 to ${maxNameLength} characters, without control characters.`;
   throw new Refusal('BAD_INPUT', message, { facts: { inputField: inputFields[kind] } });
 }
 
@@ -103,16 +115,22 @@ export function searchPattern(text: string | null | undefined): string | undefin
 type UserRow = Omit<User, 'isAdministrator'> & { readonly isAdministrator: number };
 
 const selectUser = sql`
-  select users.id, username, is_administrator as "isAdministrator", users.created_at as "createdAt",
-    disabled_at as "disabledAt", last_login_at as "lastLoginAt"`;
+  select users.id, users.kind, username, is_administrator as "isAdministrator", users.created_at as "createdAt",
+    disabled_at as "disabledAt", last_login_at as "lastLoginAt", second_factor_at as "secondFactorAt"`;
 
 const findById = sql<{ id: string }, UserRow>`${selectUser} from users where id = ${'id'}`;
 const findByKey = sql<{ key: string }, UserRow>`${selectUser} from users where username_key = ${'key'}`;
 const findByIds = sql<{ ids: readonly string[] }, UserRow>`
   ${selectUser} from users where id in (select value from ${list('ids')})`;
+const findByKeys = sql<{ keys: readonly string[] }, UserRow & { key: string }>`
+  ${selectUser}, username_key as key from users where username_key in (select value from ${list('keys', 'texts')})`;
 const findAnyUser = sql<object, { id: string }>`select id from users limit 1`;
 const findAdministrators = sql<{ limit: number }, UserRow>`
   ${selectUser} from users where is_administrator = 1 order by username_key limit ${'limit'}`;
+
+const findOtherAdministrator = sql<{ id: string }, { id: string }>`
+  select id from users
+  where is_administrator = 1 and kind = 'PERSON' and disabled_at is null and id <> ${'id'} limit 1`;
 
 interface FilterParameters {
   readonly pattern: string;
@@ -127,7 +145,10 @@ const listStatements = (source: Statement) => ({
   count: sql<FilterParameters, { count: number }>`select count(*) as count ${source}`,
 });
 
-const allUsers = listStatements(sql`from users where username_key like ${'pattern'} escape '!'`);
+const fromAll = sql`from users where username_key like ${'pattern'} escape '!'`;
+const allUsers = listStatements(fromAll);
+const usersWithFactor = listStatements(sql`${fromAll} and second_factor_at is not null`);
+const usersWithoutFactor = listStatements(sql`${fromAll} and second_factor_at is null`);
 const groupMembers = listStatements(sql`
   from group_members join users on users.id = user_id
   where group_id = ${'groupId'} and username_key like ${'pattern'} escape '!'`);
@@ -160,9 +181,23 @@ export function readUsers(reader: Reader, ids: readonly string[]): PromiseOrValu
   );
 }
 
+/** Reads users by name. The keys of the map are those of `accountNameKey()`. */
+export function readUsersByName(reader: Reader, names: readonly string[]): PromiseOrValue<Map<string, User>> {
+  const keys = [...new Set(names.map(accountNameKey))];
+  return whenDone(
+    reader.all(findByKeys, { keys }),
+    (rows) => new Map(rows.map(({ key, ...row }) => [key, toUser(row)])),
+  );
+}
+
 /** Reads the first administrators, sorted by name. */
 export function readAdministrators(reader: Reader, limit: number): PromiseOrValue<User[]> {
   return whenDone(reader.all(findAdministrators, { limit }), (rows) => rows.map(toUser));
+}
+
+/** Whether another person than this user is an administrator and not disabled. A service account cannot log in. */
+export async function hasOtherAdministrator(reader: Reader, id: string): Promise<boolean> {
+  return (await reader.get(findOtherAdministrator, { id })) !== undefined;
 }
 
 export async function hasUsers(reader: Reader): Promise<boolean> {
@@ -188,10 +223,12 @@ export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<n
 }
 
 /** Undefined if no name can match the filter. */
-function toList({ text, groupId, ids }: UserFilter) {
+function toList({ text, groupId, ids, hasSecondFactor }: UserFilter) {
   const pattern = searchPattern(text);
   if (pattern === undefined) return undefined;
-  const statements = ids ? usersWithIds : groupId === undefined ? allUsers : groupMembers;
+  const byFactor = hasSecondFactor ? usersWithFactor : usersWithoutFactor;
+  const all = typeof hasSecondFactor === 'boolean' ? byFactor : allUsers;
+  const statements = ids ? usersWithIds : groupId === undefined ? all : groupMembers;
   return { statements, parameters: { pattern, groupId, ids: ids ?? [] } };
 }
 
@@ -224,9 +261,9 @@ interface StoredUser {
   readonly isAdministrator: number;
 }
 
-const insert = sql<StoredUser & { passwordHash: string; now: number }>`
-  insert into users (id, username, username_key, password_hash, is_administrator, created_at)
-  values (${'id'}, ${'username'}, ${'usernameKey'}, ${'passwordHash'}, ${'isAdministrator'}, ${'now'})`;
+const insert = sql<StoredUser & { kind: UserKind; passwordHash: string; now: number }>`
+  insert into users (id, kind, username, username_key, password_hash, is_administrator, created_at)
+  values (${'id'}, ${'kind'}, ${'username'}, ${'usernameKey'}, ${'passwordHash'}, ${'isAdministrator'}, ${'now'})`;
 const update = sql<StoredUser & { disabledAt: number | null }>`
   update users set username = ${'username'}, username_key = ${'usernameKey'},
     is_administrator = ${'isAdministrator'}, disabled_at = ${'disabledAt'}
@@ -244,30 +281,52 @@ const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
 const insertDeletedUser = sql<{ id: string; now: number }>`
   insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;
 
+interface StoredNewUser extends Omit<NewUser, 'password'> {
+  readonly passwordHash: string;
+  /** By default a random id. */
+  readonly id?: string;
+  /** Further details for the journal. */
+  readonly details?: Details;
+}
+
 /** Returns the id of the new user. */
 export async function createUser(
   transaction: Transaction,
-  { passwordHash, isAdministrator, ...user }: Omit<NewUser, 'password'> & { readonly passwordHash: string },
+  { passwordHash, isAdministrator, details, kind = 'PERSON', id = randomUUID(), ...user }: StoredNewUser,
   by: ChangeOrigin,
 ): Promise<string> {
   const username = requireAccountName(user.username, 'user name');
   requireFreeName('user name', username, await readUserByName(transaction, username));
-  const id = randomUUID();
   await transaction.run(insert, {
-    ...{ id, username, usernameKey: accountNameKey(username), passwordHash, now: by.now },
+    ...{ id, kind, username, usernameKey: accountNameKey(username), passwordHash, now: by.now },
     isAdministrator: Number(isAdministrator),
   });
-  record(transaction, { kind: 'CREATE_USER', ...by, userId: id, after: { username, isAdministrator } });
+  const after = { username, isAdministrator, ...(kind === 'SERVICE' && { kind }), ...details };
+  record(transaction, { kind: 'CREATE_USER', ...by, userId: id, after });
   return id;
 }
 
 export interface NewUser {
+  readonly kind?: UserKind | undefined;
   readonly username: string;
-  readonly password: string;
+  /** Missing for a service account. */
+  readonly password?: string | null | undefined;
   readonly isAdministrator: boolean;
 }
 
-/** Administrators cannot disable or demote themselves, so at least one administrator remains. */
+/**
+ * Keeps an administrator who can log in. Administrators cannot disable, demote, convert or delete themselves, but the caller may be a
+ * service account, or may have lost the role since the request began.
+ */
+async function requireOtherAdministrator(transaction: Transaction, user: User): Promise<void> {
+  if (!user.isAdministrator || user.kind === 'SERVICE' || user.disabledAt !== null) return;
+  if (await hasOtherAdministrator(transaction, user.id)) return;
+  throw new Refusal(
+    'CONFLICT',
+    `${user.username} is the only person who is an administrator. Make another person an administrator first.`,
+  );
+}
+
 export async function updateUser(
   transaction: Transaction,
   id: string,
@@ -292,6 +351,7 @@ export async function updateUser(
     );
   }
   requireFreeName('user name', username, await readUserByName(transaction, username), id);
+  if (isDisabled || !isAdministrator) await requireOtherAdministrator(transaction, user);
   await transaction.run(update, {
     id,
     username,
@@ -311,9 +371,38 @@ export async function resetPassword(
   { userId, passwordHash }: CheckedCredentials,
   by: ChangeOrigin,
 ): Promise<void> {
-  await requireUser(transaction, userId);
+  requirePerson(await requireUser(transaction, userId));
   await transaction.run(updatePassword, { userId, passwordHash });
   record(transaction, { kind: 'CHANGE_PASSWORD', ...by, userId });
+}
+
+/** Refuses a service account. */
+export function requirePerson({ kind, username }: User): void {
+  if (kind === 'PERSON') return;
+  throw new Refusal(
+    'CONFLICT',
+    `${username} is a service account, which has no password. Create an API key for it instead.`,
+  );
+}
+
+const updateToService = sql<{ id: string; passwordHash: string }>`
+  update users set kind = 'SERVICE', password_hash = ${'passwordHash'} where id = ${'id'}`;
+
+/** Converts a person to a service account: the password is deleted, and the grants and groups stay. */
+export async function convertToServiceAccount(
+  transaction: Transaction,
+  { id, passwordHash }: { readonly id: string; readonly passwordHash: string },
+  by: ChangeOrigin,
+): Promise<void> {
+  const user = await requireUser(transaction, id);
+  if (id === by.byUserId) throw new Refusal('CONFLICT', 'You cannot convert yourself to a service account.');
+  if (user.kind === 'SERVICE') {
+    throw new Refusal('CONFLICT', `${user.username} is already a service account.`);
+  }
+  await requireOtherAdministrator(transaction, user);
+  await transaction.run(updateToService, { id, passwordHash });
+  const [before, after] = [{ kind: 'PERSON' }, { kind: 'SERVICE' }];
+  record(transaction, { kind: 'UPDATE_USER', ...by, userId: id, before, after });
 }
 
 /** Returns false if the checked password has changed in the meantime. */
@@ -330,9 +419,11 @@ export async function changePassword(
 
 /** Also deletes the user's grants, memberships and sessions. */
 export async function deleteUser(transaction: Transaction, id: string, by: ChangeOrigin): Promise<void> {
-  const { username, isAdministrator } = await requireUser(transaction, id);
+  const user = await requireUser(transaction, id);
+  const { username, isAdministrator } = user;
   if (id === by.byUserId)
     throw new Refusal('CONFLICT', 'You cannot delete yourself. Another administrator can do this.');
+  await requireOtherAdministrator(transaction, user);
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
   // The row is kept until all auth tokens of the user have expired.

@@ -53,7 +53,8 @@ export function readSettings({ environment, flags = {} }: { environment: Environ
   const values = Object.fromEntries(
     Object.entries(table).map(([key, setting]) => [key, read(setting)]),
   ) as unknown as Settings;
-  throwErrors([...errors, ...findContradictions(values)]);
+  const isSet = (setting: Setting) => inputs.get(setting) !== undefined;
+  throwErrors([...errors, ...findContradictions(values, isSet)]);
   const displayed = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((setting) => displaySetting(setting, subject, inputs.get(setting))),
   );
@@ -72,9 +73,10 @@ function throwErrors(errors: readonly StartError[]): void {
   throw new ErrorClass(errors.map(({ message }) => message).join('\n'));
 }
 
-/** Finds valid settings that contradict each other. */
-function findContradictions(values: Partial<Settings>): StartError[] {
-  const { tlsCertFile, tlsKeyFile, metricsPort, port, backupFolder, databaseUrl } = values;
+/** Finds valid settings that contradict each other. `isSet` is also true for a setting with an invalid value. */
+function findContradictions(values: Partial<Settings>, isSet: (setting: Setting) => boolean): StartError[] {
+  const { tlsCertFile, tlsKeyFile, metricsPort, port, backupFolder, databaseUrl, ssoIssuer } = values;
+  const { ssoClientId, publicUrl } = settingsTable;
   return [
     !tlsCertFile !== !tlsKeyFile &&
       'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
@@ -85,6 +87,9 @@ function findContradictions(values: Partial<Settings>): StartError[] {
     backupFolder !== undefined &&
       databaseUrl?.startsWith('sqlite:') === false &&
       "ESPALIER_BACKUP_FOLDER requires an SQLite database. Remove the setting, and back up PostgreSQL with its own tools: see 'espalier docs postgresql'.",
+    ssoIssuer !== undefined &&
+      !(isSet(ssoClientId) && isSet(publicUrl)) &&
+      "ESPALIER_SSO_ISSUER requires ESPALIER_SSO_CLIENT_ID, and the URL of this server in ESPALIER_PUBLIC_URL. Set all three: see 'espalier docs single-sign-on'.",
   ]
     .filter((text) => text !== false)
     .map((text) => new UsageError(text));

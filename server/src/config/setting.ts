@@ -1,6 +1,6 @@
 /** The definition of a setting, its form for display, and the kinds of values that settings accept. */
 
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 
 /** A kind of value, for example whole numbers in a range. */
 export interface Kind<Value> {
@@ -176,6 +176,11 @@ export const serverUrl: Kind<string> = {
   placeholder: 'url',
   parse: parseServerUrl,
 };
+
+/** Whether the host is this machine, so that no one else can read its connections. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIPv4(host) && host.startsWith('127.'));
+}
 
 /** Adds the default path of a collector: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
 export const tracesUrl: Kind<string> = {

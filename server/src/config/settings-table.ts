@@ -10,6 +10,7 @@ import {
   optionalSetting,
   origins,
   port,
+  serverUrl,
   setting,
   share,
   text,
@@ -19,6 +20,7 @@ import {
   wholeNumber,
   type Setting,
 } from './setting.ts';
+import { signInSettings } from './sign-in-settings.ts';
 
 const pemFile = text('the path of a PEM file', /./s, 'path');
 
@@ -35,6 +37,10 @@ const networkSettings = {
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
     about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
+  }),
+  publicUrl: optionalSetting('PUBLIC_URL', serverUrl, {
+    about:
+      'The URL at which browsers reach the server, including the base path. Single sign-on and passkeys require it, and work only at this URL. The server never derives it from a request, because clients control the header `Host`.',
   }),
   tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
     about:
@@ -89,6 +95,10 @@ const databaseSettings = {
   }),
   journalEntries: setting('JOURNAL_ENTRIES', wholeNumber(1_000, 1_000_000_000), '1000000', {
     about: 'The maximum number of entries that the journal keeps. The oldest entries are deleted first.',
+  }),
+  signInDays: setting('SIGN_IN_DAYS', wholeNumber(1, 3650, 'days'), '90', {
+    about:
+      'The number of days for which the server keeps the history of sign-ins: who signed in or tried to, when, how, and from which address.',
   }),
 };
 
@@ -145,11 +155,19 @@ const tokenSettings = {
   }),
   issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
-      'The `iss` claim of auth tokens. Without this setting, the server generates a name at its first start and stores it in the database. If you change the setting, all existing auth tokens become invalid.',
+      'The `iss` claim of auth tokens. With an https URL, other services can find the public keys (`/.well-known/oauth-authorization-server`). Without this setting, the server generates a name at its first start and stores it in the database. If you change the setting, all existing auth tokens become invalid.',
   }),
+  audience: optionalSetting(
+    'AUDIENCE',
+    text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'),
+    {
+      about:
+        'The `aud` claim of auth tokens, which names the services that accept them. By default, it is the same as the issuer. If you change it, all existing auth tokens become invalid.',
+    },
+  ),
   keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650, 'days'), '90', {
     about:
-      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns the automatic rotation off. You can rotate the key at any time with `espalier keys rotate`.',
+      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns the automatic rotation off. You can rotate the key at any time with `espalier signing-key rotate`.',
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
@@ -170,6 +188,10 @@ const tokenSettings = {
   loginThrottle: setting('LOGIN_THROTTLE', onOrOff, 'on', {
     about:
       'Whether the server slows down password guessing: after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn the throttle off only for load tests.',
+  }),
+  secondFactor: setting('SECOND_FACTOR', oneOf('optional', 'administrators', 'everyone'), 'optional', {
+    about:
+      'Which users must have a second factor to log in with a password: with `optional`, only users who have set one up. With `administrators` or `everyone`, the other users must set one up at their next login. Sessions that exist already continue.',
   }),
 };
 
@@ -287,6 +309,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   Database: databaseSettings,
   Backup: backupSettings,
   'Tokens and logins': tokenSettings,
+  'Single sign-on': signInSettings,
   Limits: limitSettings,
   Metrics: metricsSettings,
   Traces: traceSettings,
@@ -298,6 +321,7 @@ export const settingsTable = {
   ...databaseSettings,
   ...backupSettings,
   ...tokenSettings,
+  ...signInSettings,
   ...limitSettings,
   ...metricsSettings,
   ...traceSettings,

@@ -2,6 +2,7 @@
 
 import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { isLoopbackHost } from './setting.ts';
 import type { Settings } from './settings-table.ts';
 
 /** Returns the warnings that need no database. */
@@ -12,6 +13,8 @@ export function findSettingWarnings(settings: Settings): string[] {
     metricsExposureWarning,
     tooManyWorkersWarning,
     trustedProxyWarning,
+    passwordLoginWarning,
+    linkingWarning,
   ];
   return find.map((each) => each(settings)).filter((text) => text !== undefined);
 }
@@ -62,6 +65,18 @@ export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | 
   return "The private signing keys are stored unencrypted: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run 'openssl rand -base64 32'.";
 }
 
+/** Without a password and a provider, users need a passkey. */
+function passwordLoginWarning({ passwordLogin, ssoIssuer }: Settings): string | undefined {
+  if (passwordLogin === 'on' || ssoIssuer !== undefined) return undefined;
+  return `ESPALIER_PASSWORD_LOGIN is ${passwordLogin}, and single sign-on is not configured. Users without a passkey cannot sign in. Set ESPALIER_SSO_ISSUER, or set ESPALIER_PASSWORD_LOGIN=on.`;
+}
+
+/** To link their account, users must first sign in without single sign-on. */
+function linkingWarning({ passwordLogin, ssoIssuer, ssoCreateUsers }: Settings): string | undefined {
+  if (ssoIssuer === undefined || ssoCreateUsers || passwordLogin !== 'off') return undefined;
+  return 'ESPALIER_PASSWORD_LOGIN and ESPALIER_SSO_CREATE_USERS are off: users who have not linked their account yet cannot sign in. Set ESPALIER_SSO_CREATE_USERS=on, or allow passwords.';
+}
+
 /** More workers than cores only wait for each other. */
 export function tooManyWorkersWarning(
   { workers }: Settings,
@@ -69,8 +84,4 @@ export function tooManyWorkersWarning(
 ): string | undefined {
   if (workers <= cores) return undefined;
   return `ESPALIER_WORKERS is ${workers}, but this machine has only ${cores} cores. More workers than cores use memory without being faster.`;
-}
-
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -1,4 +1,4 @@
-/** Encrypts short secrets with AES-256-GCM. */
+/** Encrypts short secrets with AES-256-GCM: with a key of their own, or with the master key, which is stored outside of the database. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -28,5 +28,41 @@ export function decryptBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = '
     return Buffer.concat([decryptor.update(bytes.subarray(ivBytes + tagBytes)), decryptor.final()]);
   } catch {
     return undefined;
+  }
+}
+
+/** A secret as the database contains it. */
+export interface SealedSecret {
+  readonly secret: Uint8Array;
+  /** The id of the master key, or null if the secret is not encrypted. */
+  readonly sealedWith: string | null;
+}
+
+/** An id that does not reveal the master key. */
+export function masterKeyId(masterKey: string): string {
+  const name = deriveKey(masterKey, { salt: '', purpose: 'espalier master key name' });
+  return Buffer.from(name).subarray(0, 6).toString('hex');
+}
+
+/** Encrypts secrets of one purpose with the master key. Without a master key, the secrets stay unencrypted. */
+export class SecretEncryption {
+  /** The id of the master key, or null without one. */
+  readonly id: string | null;
+  readonly #key: Uint8Array | undefined;
+
+  constructor(masterKey: string | undefined, purpose: string) {
+    this.id = masterKey === undefined ? null : masterKeyId(masterKey);
+    this.#key = masterKey === undefined ? undefined : deriveKey(masterKey, { salt: '', purpose });
+  }
+
+  /** Only a call of `decrypt` with the same `boundTo` returns the secret. So secrets cannot be exchanged between rows. */
+  encrypt(secret: Uint8Array, boundTo: string): SealedSecret {
+    return { secret: this.#key ? encryptBytes(secret, this.#key, boundTo) : secret, sealedWith: this.id };
+  }
+
+  /** Returns undefined if the secret was changed, or encrypted with another master key. */
+  decrypt({ secret, sealedWith }: SealedSecret, boundTo: string): Uint8Array | undefined {
+    if (sealedWith === null) return secret;
+    return this.#key && sealedWith === this.id ? decryptBytes(secret, this.#key, boundTo) : undefined;
   }
 }

@@ -237,7 +237,166 @@ export const migrations: readonly Migration[] = [
       `create index users_administrators on users (username_key) where is_administrator = 1`,
     ],
   },
+  {
+    name: 'the history of sign-ins',
+    statements: ({ id, text, integer, tableEnd }) => [
+      // Without foreign keys, because the history of a deleted user and of an ended session remains.
+      `create table sign_ins (
+        id ${id} primary key,
+        at ${integer} not null,
+        last_at ${integer} not null,
+        count ${integer} not null,
+        user_id ${id},
+        session_id ${id},
+        username ${text},
+        method ${text} not null,
+        result ${text} not null,
+        address ${text},
+        agent ${text},
+        detail ${text}
+      ) ${tableEnd}`,
+      `create index sign_ins_by_time on sign_ins (at, id)`,
+      `create index sign_ins_by_user on sign_ins (user_id, at, id) where user_id is not null`,
+      `create index sign_ins_by_kind on sign_ins (method, result, at, id)`,
+    ],
+  },
+  {
+    name: 'service accounts and API keys',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `alter table users add column kind ${text} not null default 'PERSON' check (kind in ('PERSON', 'SERVICE'))`,
+      // No foreign key to the folder: a key whose folder was purged must not lose its limit.
+      `create table api_keys (
+        id ${id} primary key,
+        user_id ${id} not null references users (id) on delete cascade,
+        name ${text} not null,
+        identifier ${text} not null unique,
+        secret_digest ${bytes} not null,
+        level ${integer} not null check (level between 1 and 3),
+        is_administrator ${integer} not null check (is_administrator in (0, 1)),
+        folder_id ${id},
+        networks ${text},
+        created_at ${integer} not null,
+        created_by ${id},
+        expires_at ${integer},
+        revoked_at ${integer},
+        last_used_at ${integer},
+        last_used_address ${text}
+      ) ${tableEnd}`,
+      `create index api_keys_by_user on api_keys (user_id, created_at, id)`,
+      `create index api_keys_by_creation on api_keys (created_at, id)`,
+      `create index api_keys_ended on api_keys (coalesce(revoked_at, expires_at))
+        where revoked_at is not null or expires_at is not null`,
+      `alter table journal add column by_api_key_id ${id}`,
+    ],
+  },
+  {
+    name: 'single sign-on',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `create table user_identities (
+        id ${id} primary key,
+        user_id ${id} not null references users (id) on delete cascade,
+        issuer ${text} not null,
+        subject ${text} not null,
+        name ${text},
+        created_at ${integer} not null,
+        last_used_at ${integer}
+      ) ${tableEnd}`,
+      `create unique index user_identities_by_subject on user_identities (issuer, subject)`,
+      `create index user_identities_by_user on user_identities (user_id, created_at, id)`,
+      // Sign-ins that have begun. Only the state, which is stored as a digest, decrypts `sealed`.
+      `create table single_sign_on_attempts (
+        state_digest ${bytes} primary key,
+        challenge ${text} not null,
+        redirect_uri ${text},
+        return_to ${text},
+        address_range ${text} not null,
+        sealed ${bytes} not null,
+        created_at ${integer} not null,
+        expires_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index single_sign_on_attempts_by_time on single_sign_on_attempts (expires_at)`,
+      `create index single_sign_on_attempts_by_address on single_sign_on_attempts (address_range, expires_at)`,
+      `create table single_sign_on_codes (
+        code_digest ${bytes} primary key,
+        challenge ${text} not null,
+        sealed ${bytes} not null,
+        created_at ${integer} not null,
+        expires_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index single_sign_on_codes_by_time on single_sign_on_codes (expires_at)`,
+      // The session of the provider that a session began with.
+      `create table single_sign_on_sessions (
+        session_id ${id} primary key references sessions (id) on delete cascade,
+        identity_id ${id} not null references user_identities (id) on delete cascade,
+        sid ${text},
+        sealed_refresh_token ${bytes},
+        checked_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index single_sign_on_sessions_by_identity on single_sign_on_sessions (identity_id)`,
+      `create index single_sign_on_sessions_by_sid on single_sign_on_sessions (sid) where sid is not null`,
+      // Messages of the provider that users logged out there, so that none is used twice.
+      `create table single_sign_on_logouts (
+        token_digest ${bytes} primary key,
+        issuer ${text} not null,
+        subject ${text},
+        sid ${text},
+        received_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index single_sign_on_logouts_by_time on single_sign_on_logouts (received_at)`,
+    ],
+  },
+  { name: 'second factors', statements: createSecondFactors },
 ];
+
+function createSecondFactors({ id, text, bytes, integer, tableEnd }: Dialect): readonly string[] {
+  const userId = `${id} not null references users (id) on delete cascade`;
+  return [
+    // Null for users whose password is enough. A login reads and checks it together with the password, without another statement.
+    `alter table users add column second_factor_at ${integer}`,
+    `create table totp_secrets (
+      user_id ${id} primary key references users (id) on delete cascade,
+      secret ${bytes} not null,
+      sealed_with ${text},
+      last_step ${integer} not null,
+      created_at ${integer} not null
+    ) ${tableEnd}`,
+    `create table recovery_codes (
+      user_id ${userId},
+      digest ${bytes} not null,
+      used_at ${integer},
+      primary key (user_id, digest)
+    ) ${tableEnd}`,
+    `create table passkeys (
+      id ${id} primary key,
+      user_id ${userId},
+      credential_id ${text} not null unique,
+      public_key ${bytes} not null,
+      counter ${integer} not null,
+      transports ${text} not null,
+      relying_party ${text} not null,
+      is_synced ${integer} not null check (is_synced in (0, 1)),
+      name ${text} not null,
+      created_at ${integer} not null,
+      last_used_at ${integer}
+    ) ${tableEnd}`,
+    `create index passkeys_by_user on passkeys (user_id, created_at, id)`,
+    `create table totp_enrolments (
+      digest ${bytes} primary key,
+      user_id ${userId},
+      password_digest ${bytes},
+      secret ${bytes} not null,
+      sealed_with ${text},
+      expires_at ${integer} not null
+    ) ${tableEnd}`,
+    `create index totp_enrolments_by_user on totp_enrolments (user_id, expires_at)`,
+    `create index totp_enrolments_by_time on totp_enrolments (expires_at)`,
+    `create table spent_challenges (
+      digest ${bytes} primary key,
+      expires_at ${integer} not null
+    ) ${tableEnd}`,
+    `create index spent_challenges_by_time on spent_challenges (expires_at)`,
+  ];
+}
 
 function addFolderDetails({ id, text, integer, tableEnd, searchIndex }: Dialect): readonly string[] {
   return [

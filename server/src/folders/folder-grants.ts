@@ -91,7 +91,7 @@ export async function explainAccess(
 ): Promise<AccessExplanation> {
   const { reader, access, ancestry } = view;
   const folder = await requireFolder(view, folderId);
-  if (userId !== access.userId) requireLevel(folder, MANAGE);
+  if (!access.isSelf(userId)) requireLevel(folder, MANAGE);
   const found = await readUserAccess(reader, access, userId, ancestry.pathTo(folderId)!);
   const { user, level, grant, group, isPassage } = found;
   const decidingGrant = grant && { grant, group, folder: await requireFolder(view, grant.folderId) };

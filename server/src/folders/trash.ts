@@ -1,7 +1,7 @@
 /** Deleted folders: they are detached from the tree, can be restored for some days, and are then purged (`purge.ts`). */
 
 import { accessLevels, type AccessLevel } from '../access/access.ts';
-import { readAccess } from '../access/access-cache.ts';
+import { readAccessBefore } from '../access/access-cache.ts';
 import type { Transaction } from '../database/database.ts';
 import { isRowId, lastId, list, sql } from '../database/statement.ts';
 import { record, type ChangeOrigin } from '../journal/journal.ts';
@@ -68,14 +68,6 @@ const listTrashed = sql<TrashPosition & { limit: number }, TrashedFolder>`
   where detached_at is not null and detached_because = 'delete'
     and (detached_at, id) < (${'deletedAt'}, ${'id'})
   order by detached_at desc, id desc limit ${'limit'}`;
-
-const findOwnLevels = sql<
-  { ids: readonly string[]; subjectIds: readonly string[] },
-  { id: string; level: AccessLevel }
->`
-  select folder_id as id, max(level) as level from grants
-  where folder_id in (select value from ${list('ids')}) and subject_id in (select value from ${list('subjectIds')})
-  group by folder_id`;
 
 const attach = sql<{
   id: string;
@@ -182,7 +174,7 @@ export async function viewBeforeDeletion(
   const id = pathIds.at(-1)!;
   const restored = await readFolder(currentView, id);
   if (restored) return { view: currentView, folder: restored };
-  const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, pathIds));
+  const view = viewTree(reader, await readAccessBefore(reader, access, pathIds));
   view.ancestry.setPath(pathIds);
   return { view, folder: await requireFolder(view, id) };
 }
@@ -213,21 +205,18 @@ export async function findInTrash(
 }
 
 async function withLevels(
-  { access, ancestry, reader }: TreeView,
+  { access, ancestry }: TreeView,
   trashed: readonly TrashedFolder[],
 ): Promise<readonly RestorableFolder[]> {
   await ancestry.load(trashed.map(({ formerParentId }) => formerParentId));
-  const parameters = { ids: trashed.map(({ id }) => id), subjectIds: [...access.subjectIds] };
-  const rows = access.isAdministrator ? [] : await reader.all(findOwnLevels, parameters);
-  const grantedLevels = new Map(rows.map(({ id, level }) => [id, level]));
   return trashed.map((folder) => {
-    const inheritedLevel = access.levelAt(ancestry.pathTo(folder.formerParentId) ?? []);
-    const ownLevel = grantedLevels.get(folder.id) ?? inheritedLevel;
+    const formerPathIds = ancestry.pathTo(folder.formerParentId) ?? [];
+    const ownLevel = access.levelAt([...formerPathIds, folder.id]);
     const levelInside = access.managesInside(folder.id) ? MANAGE : WRITE;
     return {
       ...folder,
       ownLevel,
-      accessLevel: Math.min(ownLevel, inheritedLevel, levelInside) as AccessLevel,
+      accessLevel: Math.min(ownLevel, access.levelAt(formerPathIds), levelInside) as AccessLevel,
     };
   });
 }

@@ -94,7 +94,7 @@ class MutationRun extends MutationContext {
   async execute(): Promise<GraphResult> {
     const { reads, results } = this.#mutations;
     const { viewer, request } = this.#operation;
-    await reads.services.accessCache.accessOf(viewer.userId);
+    await reads.services.accessCache.accessOf(viewer);
     try {
       const done = await tryExecute({ ...request, contextValue: this });
       return results.toResult(done, this.#operation, this.#isChanged);
@@ -109,14 +109,14 @@ class MutationRun extends MutationContext {
     this.#endSnapshot();
     this.#task.pause();
     const { viewer, signal, idempotencyKey: key } = this.#operation;
-    const { userId, sessionId } = viewer;
+    const { userId, sessionId, apiKeyId } = viewer;
     const identity =
       key === undefined
         ? undefined
-        : identifyChange(userId, key, { path: String(path.key), name: fieldName, input });
+        : identifyChange(viewer, key, { path: String(path.key), name: fieldName, input });
     return {
       domain: this.#mutations.domain,
-      caller: { userId, sessionId, signal, identity },
+      caller: { userId, sessionId, apiKeyId, signal, identity },
       task: this.#task,
       openResponse: async (commitInfo, seen) => {
         // With a key, the client may retry.
@@ -165,7 +165,7 @@ class MutationRun extends MutationContext {
     try {
       const opened = isLong ? await reads.openLong(this.#operation) : undefined;
       const reader = (this.#snapshot = opened?.reader ?? database.openSnapshot());
-      const latest = opened ?? (await accessCache.accessFor(reader, viewer.userId));
+      const latest = opened ?? (await accessCache.accessFor(reader, viewer));
       // The snapshot is on a replica that does not have the change yet.
       if (latest.position.number < number) throw database.reportStale();
       return { task: this.#task, ...latest, reader };

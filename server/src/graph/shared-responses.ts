@@ -7,10 +7,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { CachedAccess, LatestAccess } from '../access/access-cache.ts';
-import type { Access } from '../access/access.ts';
+import type { Access, RightsHolder } from '../access/access.ts';
 import type { FolderChange } from '../folders/change-feed/folder-changes.ts';
 import type { JournalEvent } from '../journal/journal-subscription.ts';
-import { effectiveUserId } from '../sessions/auth-token.ts';
+import { rightsHolderOf } from '../sessions/auth-token.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { createFieldCheck, createVariableList, isPersonalField } from './field-marks.ts';
 import type { GraphResult, Operation } from './operation.ts';
@@ -28,7 +28,7 @@ interface Group {
 /** One subscription. */
 export interface GroupMember {
   readonly group: Group;
-  readonly userId: string;
+  readonly holder: RightsHolder;
   /** The last entry in the snapshot that the subscription started from. */
   readonly head: number;
   /** The cached rights at the last lookup, and their key in the map of responses. */
@@ -75,16 +75,20 @@ export class SharedResponses {
     const variables = this.#variablesOf(document)
       .filter((name) => Object.hasOwn(values, name))
       .map((name) => [name, values[name]]);
-    const { userId, sessionId, view } = viewer;
+    const { userId, sessionId, apiKeyId, view } = viewer;
     // Responses of a view are not shared: each one checks in its own snapshot that the view has not ended.
-    const identity = view ? [randomUUID()] : this.#isPersonal(document) ? [userId, sessionId] : [];
+    const identity = view
+      ? [randomUUID()]
+      : this.#isPersonal(document)
+        ? [userId, apiKeyId ?? sessionId]
+        : [];
     const key = createHash('sha256')
       .update(JSON.stringify([query, operationName, variables, identity]))
       .digest('base64');
     const group = this.#groups.get(key) ?? { key, members: 0 };
     this.#groups.set(key, group);
     group.members++;
-    return { group, userId: effectiveUserId(viewer), head };
+    return { group, holder: rightsHolderOf(viewer), head };
   }
 
   leave({ group }: GroupMember): void {
@@ -128,7 +132,7 @@ export class SharedResponses {
   /** The key of group and rights; undefined if the response cannot be shared. */
   #responsesKeyOf(member: GroupMember): string | undefined {
     if (member.group.members === 1) return undefined;
-    const rights = this.#services.accessCache.peek(member.userId);
+    const rights = this.#services.accessCache.peek(member.holder);
     if (rights && rights !== member.rights) {
       member.rights = rights;
       member.responsesKey = toResponsesKey(member.group, rights.number, rights.access);
@@ -193,8 +197,8 @@ class SharedResponse {
   }
 
   /** The user who made a change always sees its `by`. Others with the same rights may not see it, so they get another response. */
-  isFor(change: ReportedChange, { userId }: GroupMember): boolean {
-    return isSame(change, this.#change) && isOwn(change, userId) === isOwn(this.#change, this.#member.userId);
+  isFor(change: ReportedChange, { holder }: GroupMember): boolean {
+    return isSame(change, this.#change) && isOwn(change, holder) === isOwn(this.#change, this.#member.holder);
   }
 
   /**
@@ -233,7 +237,7 @@ class SharedResponse {
   }
 }
 
-function isOwn({ entry }: ReportedChange, userId: string): boolean {
+function isOwn({ entry }: ReportedChange, { userId }: RightsHolder): boolean {
   return entry?.byUserId === userId;
 }
 

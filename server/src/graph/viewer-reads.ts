@@ -5,6 +5,7 @@
 
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { AccessCache, LatestAccess } from '../access/access-cache.ts';
+import type { RightsHolder } from '../access/access.ts';
 import type { Scheduler, Task } from '../concurrency/fair-scheduler.ts';
 import {
   isPromise,
@@ -22,7 +23,7 @@ import { viewTree, type FirstRead } from '../folders/tree-view.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { effectiveUserId, type Viewer } from '../sessions/auth-token.ts';
+import { rightsHolderOf, type Viewer } from '../sessions/auth-token.ts';
 import { viewEnded } from '../sessions/view-as.ts';
 import { Budget, ElementFields } from './cost/budget.ts';
 import { createFieldCheck, isLongField } from './field-marks.ts';
@@ -252,7 +253,7 @@ export class ViewerReads {
   ): PromiseOrValue<FirstRead> | undefined {
     if (!plan?.firstRead) return undefined;
     const { firstRead, variables } = plan;
-    const access = this.services.accessCache.peek(effectiveUserId(viewer))?.access;
+    const access = this.services.accessCache.peek(rightsHolderOf(viewer))?.access;
     const folderId = firstRead.folder(variables);
     const id = folderId === null ? access?.rootId : folderId;
     if (id === undefined || !isRowId(id)) return undefined;
@@ -273,7 +274,7 @@ function withoutCharge<T>(pending: PromiseOrValue<T>, task: Task): PromiseOrValu
  * viewed user, as long as the viewer is an administrator.
  */
 export function accessOfViewer(accessCache: AccessCache, viewer: Viewer): PromiseOrValue<LatestAccess> {
-  return checkView(viewer, (userId) => accessCache.accessOf(userId));
+  return checkView(viewer, (holder) => accessCache.accessOf(holder));
 }
 
 /** Like `accessOfViewer()`, with the rights in a snapshot. In a view, both users are read from the snapshot. */
@@ -283,18 +284,18 @@ function accessInSnapshot(
   viewer: Viewer,
   knownHead?: JournalHead,
 ): PromiseOrValue<LatestAccess> {
-  return checkView(viewer, (userId) => accessCache.accessFor(snapshot, userId, knownHead));
+  return checkView(viewer, (holder) => accessCache.accessFor(snapshot, holder, knownHead));
 }
 
 function checkView(
   viewer: Viewer,
-  read: (userId: string) => PromiseOrValue<LatestAccess>,
+  read: (holder: RightsHolder) => PromiseOrValue<LatestAccess>,
 ): PromiseOrValue<LatestAccess> {
-  if (!viewer.view) return read(viewer.userId);
-  return whenDone(read(viewer.userId), ({ access: { isAdministrator } }) => {
+  if (!viewer.view) return read(viewer);
+  return whenDone(read(viewer), ({ access: { isAdministrator } }) => {
     if (!isAdministrator) throw viewEnded();
     return whenFailed(
-      () => read(effectiveUserId(viewer)),
+      () => read(rightsHolderOf(viewer)),
       (error): never => {
         // The viewed user was disabled or deleted. The auth token of the administrator is still valid.
         throw error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN' ? viewEnded() : error;

@@ -16,6 +16,9 @@ import { addDocumentation } from './routes/documentation.ts';
 import { addGraphRoute } from './routes/graphql.ts';
 import { addIntrospection, addKeySet } from './routes/token-verification.ts';
 import { addProbes, addServiceRoot } from './routes/probes-and-root.ts';
+import { addServerMetadata, addStandardServerMetadata } from './routes/server-metadata.ts';
+import { addSingleSignOnRoutes } from './routes/single-sign-on.ts';
+import { addSecondFactorRoutes } from './routes/second-factors.ts';
 import { addTokenRoutes } from './routes/tokens.ts';
 import type { AppOptions, BaseServices, HttpServices } from './http-services.ts';
 import { LiveConnections } from './live-connections.ts';
@@ -138,7 +141,17 @@ async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Pr
 }
 
 async function addRoutes(app: FastifyInstance, services: HttpServices): Promise<void> {
-  const routes = [addProbes, addTokenRoutes, addKeySet, addIntrospection, addGraphRoute, addGraphSocket];
+  const routes = [
+    addProbes,
+    addTokenRoutes,
+    addSingleSignOnRoutes,
+    addSecondFactorRoutes,
+    addKeySet,
+    addIntrospection,
+    addServerMetadata,
+    addGraphRoute,
+    addGraphSocket,
+  ];
   await app.register(
     (instance, _, done) => {
       for (const addRoute of [...routes, addServiceRoot, addConsole, addDocumentation])
@@ -147,6 +160,7 @@ async function addRoutes(app: FastifyInstance, services: HttpServices): Promise<
     },
     { prefix: services.settings.basePath },
   );
+  addStandardServerMetadata(app, services);
 }
 
 function noCompiler(): never {

@@ -92,7 +92,8 @@ function logRefusal(
 function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config;
   const status = refusalStatus(endpoint, refusal.code);
-  const { allow, retryAfterSeconds, isExpired, checks, reasons } = refusal.details;
+  const { allow, retryAfterSeconds, isExpired, ...details } = refusal.details;
+  const { methods, enrolmentToken, checks, reasons } = details;
   reply.code(status).header('cache-control', 'no-store');
   if (status === 401) reply.header('www-authenticate', challenge(refusal, request));
   if (status === 401 && endpoint?.reportsExpiry && isExpired) reply.header('token-expired', 'true');
@@ -104,9 +105,14 @@ function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyRe
     reply.send(JSON.stringify({ errors: [toGraphError(refusal, request.id)] }));
     return;
   }
-  reply
-    .header('content-type', problemMediaType)
-    .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
+  reply.header('content-type', problemMediaType).send(
+    problemText(status, refusal.code, refusal.message, request.id, {
+      methods,
+      enrolmentToken,
+      checks,
+      reasons,
+    }),
+  );
 }
 
 /** `requestId` is the id of the request, or of the request that opened the socket. */
@@ -117,15 +123,17 @@ export function toGraphError({ code, message, details }: Refusal, requestId: str
   };
 }
 
+type ProblemMembers = Pick<Problem, 'methods' | 'enrolmentToken' | 'checks' | 'reasons'>;
+
 function problemText(
   status: number,
   code: RefusalCode,
   detail: string,
   requestId: string,
-  checkResults: Pick<Problem, 'checks' | 'reasons'> = {},
+  members: ProblemMembers = {},
 ): string {
   const title = STATUS_CODES[status] ?? '';
-  const problem: Problem = { type: 'about:blank', title, status, detail, code, requestId, ...checkResults };
+  const problem: Problem = { type: 'about:blank', title, status, detail, code, requestId, ...members };
   return JSON.stringify(problem);
 }
 

@@ -5,8 +5,11 @@ import type { Settings } from '../config/settings-table.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { HealthCheck } from '../observability/health.ts';
 import type { LogOutage } from '../observability/outage-log.ts';
+import type { LoginEnrolments } from '../sessions/second-factors/login-enrolment.ts';
+import type { PasskeyLogin } from '../sessions/second-factors/passkey-login.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
+import type { SingleSignOn } from '../sessions/single-sign-on/single-sign-on.ts';
 import type { ReportRequest } from './access-log.ts';
 import type { BrokenRequests } from './guards/broken-requests.ts';
 import type { Admission, AdmissionLimits, Load } from './guards/overload.ts';
@@ -18,6 +21,10 @@ import type { LiveConnections, LiveOptions } from './live-connections.ts';
 
 export interface AppOptions extends LiveOptions {
   readonly sessions: Sessions;
+  /** Undefined if single sign-on is not configured. */
+  readonly singleSignOn?: SingleSignOn | undefined;
+  readonly loginEnrolments: LoginEnrolments;
+  readonly passkeyLogin: PasskeyLogin;
   readonly keys: SigningKeys;
   readonly graph: Graph;
   readonly clock: Clock;

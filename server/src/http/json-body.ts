@@ -4,9 +4,14 @@ import { isUtf8 } from 'node:buffer';
 import { randomInt } from 'node:crypto';
 import {
   bodies,
+  type ObjectSchema,
   type AuthTokenRequest,
   type Credentials,
+  type EnrolmentConfirmation,
+  type EnrolmentRequest,
+  type PasskeyLoginRequest,
   type RefreshTokenRequest,
+  type SingleSignOnRequest,
 } from '@espalier/contract';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
@@ -19,9 +24,13 @@ interface RequestBodies {
   Credentials: Credentials;
   RefreshTokenRequest: RefreshTokenRequest;
   AuthTokenRequest: AuthTokenRequest;
+  SingleSignOnRequest: SingleSignOnRequest;
+  EnrolmentRequest: EnrolmentRequest;
+  EnrolmentConfirmation: EnrolmentConfirmation;
+  PasskeyLoginRequest: PasskeyLoginRequest;
 }
 
-/** Returns an object with each required field as a string. Other fields are not checked. */
+/** Checks the fields that `bodies` describes: required fields exist, and each has its type. Other fields are not checked. */
 export function readBody<Name extends keyof RequestBodies>(
   request: RequestWithBody,
   name: Name,
@@ -30,12 +39,27 @@ export function readBody<Name extends keyof RequestBodies>(
   const body = bodyOf(request);
   if (body) checkNesting(body);
   const object = parseJsonObject(body);
-  for (const field of bodies[name].required) {
-    if (typeof object[field] !== 'string') {
-      throw new Refusal('BAD_INPUT', `The body must contain the field ${field}, a string.`);
-    }
+  const { required, properties }: ObjectSchema = bodies[name];
+  for (const [field, { type }] of Object.entries(properties)) {
+    const isRequired = required.includes(field);
+    if (
+      isRequired ? hasType(object[field], type) : object[field] === undefined || hasType(object[field], type)
+    )
+      continue;
+    const what = type === 'object' ? 'an object' : 'a string';
+    const text = isRequired
+      ? `The body must contain the field ${field}, ${what}.`
+      : `The field ${field} of the body must be ${what}.`;
+    throw new Refusal('BAD_INPUT', text);
   }
   return object as unknown as RequestBodies[Name];
+}
+
+/** `type` is a type of JSON Schema, or a list of types. */
+function hasType(value: unknown, type: unknown): boolean {
+  if (Array.isArray(type)) return type.some((each) => hasType(value, each));
+  if (value === null) return type === 'null';
+  return typeof value === type && !Array.isArray(value);
 }
 
 /** Checks the headers that describe the body. */

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { RefusalCode } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { TracedSpan } from '../observability/spans.ts';
@@ -97,8 +97,13 @@ function parseBearer(authorization: string): string {
   if (token) return token;
   throw new Refusal(
     'INVALID_AUTH_TOKEN',
-    'The header Authorization must have the form: Bearer <auth token>, with one space.',
+    'The header Authorization must have the form: Bearer <auth token>, with one space. Instead of an auth token, you can send an API key to /graphql.',
   );
+}
+
+/** The address of the client. Null once the connection is closed, or if a trusted proxy sent a text that is no address. */
+export function clientAddress({ ip }: { readonly ip: string }): string | null {
+  return isIP(ip ?? '') ? ip : null;
 }
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>;

@@ -35,9 +35,12 @@ export class TokenLease {
   get refusal(): Refusal {
     const { sessions } = this.#services;
     if (!this.#hasExpired && !sessions.isEnded(this.viewer)) return viewEnded();
-    const text = this.#hasExpired
-      ? 'The auth token has expired.'
-      : 'The session of this auth token has ended.';
+    const name = this.viewer.apiKeyId === undefined ? 'auth token' : 'API key';
+    const ended =
+      name === 'API key'
+        ? 'This API key was revoked, or its user is disabled or deleted.'
+        : 'The session of this auth token has ended.';
+    const text = this.#hasExpired ? `The ${name} has expired.` : ended;
     return new Refusal('INVALID_AUTH_TOKEN', text);
   }
 
@@ -52,10 +55,10 @@ export class TokenLease {
     return true;
   }
 
-  /** Accepts other tokens of the same user and view. Equal tokens change nothing, otherwise the warning would be sent again. */
+  /** Accepts other tokens of the same user and view, or the same API key again. Equal tokens change nothing, otherwise the warning would be sent again. */
   renew(viewer: Viewer): TokenLease {
-    const { userId, view, tokenExpiresAt } = this.viewer;
-    if (viewer.userId !== userId) throw new Refusal('INVALID_AUTH_TOKEN');
+    const { userId, apiKeyId, view, tokenExpiresAt } = this.viewer;
+    if (viewer.userId !== userId || viewer.apiKeyId !== apiKeyId) throw new Refusal('INVALID_AUTH_TOKEN');
     if (viewer.view?.userId !== view?.userId) throw new Refusal('INVALID_VIEW_TOKEN');
     const next = new TokenLease(viewer, this.#services);
     if (next.hasEnded) throw next.refusal;

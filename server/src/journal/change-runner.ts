@@ -15,7 +15,9 @@ import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type Journa
 /** The viewer who requests a change. */
 export interface Caller {
   readonly userId: string;
-  readonly sessionId: string;
+  /** Undefined if the request has an API key. */
+  readonly sessionId: string | undefined;
+  readonly apiKeyId?: string | undefined;
   /** Aborted when no client waits for the response. A waiting change then does not begin. */
   readonly signal?: AbortSignal | undefined;
   /** Set only if the request has an idempotency key. */
@@ -72,13 +74,15 @@ interface UnrecordedChange<Rights, Read> {
 
 type ViewerChangeOrigin = ChangeOrigin & { readonly byUserId: string };
 
-/** Reads the rights of a user, and refuses a user who is disabled or deleted. */
+type RightsHolder = Pick<Caller, 'userId' | 'apiKeyId'>;
+
+/** Reads the rights of a user or of an API key. Refuses a disabled or deleted user, and a revoked key. */
 interface RightsReader<Rights> {
-  accessOf(userId: string): PromiseOrValue<{ readonly access: Rights }>;
-  accessFor(snapshot: Snapshot, userId: string): PromiseOrValue<{ readonly access: Rights }>;
+  accessOf(holder: RightsHolder): PromiseOrValue<{ readonly access: Rights }>;
+  accessFor(snapshot: Snapshot, holder: RightsHolder): PromiseOrValue<{ readonly access: Rights }>;
   accessIn(
     transaction: Transaction,
-    userId: string,
+    holder: RightsHolder,
     head: JournalHead,
   ): PromiseOrValue<{ readonly access: Rights }>;
 }
@@ -110,24 +114,21 @@ export class ChangeRunner<Rights> {
   }
 
   /** Calls `check` with the current rights, to refuse a change early. The change calls it again under the lock. */
-  async check({ userId }: Caller, check: (rights: Rights) => void): Promise<void> {
-    check((await this.#rights.accessOf(userId)).access);
+  async check(caller: Caller, check: (rights: Rights) => void): Promise<void> {
+    check((await this.#rights.accessOf(caller)).access);
   }
 
   /** Runs short reads in one snapshot, with the caller's rights in that snapshot. */
-  read<T>({ userId }: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
+  read<T>(caller: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
     return this.database.shortSnapshot(async (snapshot) =>
-      work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
+      work(snapshot, (await this.#rights.accessFor(snapshot, caller)).access),
     );
   }
 
   /** Like `read()`, but for long reads. The number of long reads at a time is limited. */
-  readLong<T>(
-    { userId }: Caller,
-    work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>,
-  ): Promise<T> {
+  readLong<T>(caller: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
     return this.database.snapshot(async (snapshot) =>
-      work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
+      work(snapshot, (await this.#rights.accessFor(snapshot, caller)).access),
     );
   }
 
@@ -165,7 +166,7 @@ export class ChangeRunner<Rights> {
     caller: Caller,
     { codec, check, prefetch, work }: Change<Rights, T, Stored, Read>,
   ): Promise<Changed<T>> {
-    const { userId } = caller;
+    const { userId, apiKeyId } = caller;
     const identity = codec && caller.identity;
     const [head, [stored, prefetched]] = await together(
       () => lockForChange(transaction),
@@ -177,11 +178,16 @@ export class ChangeRunner<Rights> {
     );
     // The client may have disconnected while the change waited, and the change has not begun yet.
     requireClient(caller);
-    const { access } = await this.#rights.accessIn(transaction, userId, head);
+    const { access } = await this.#rights.accessIn(transaction, caller, head);
     check?.(access);
     if (identity && stored) return toResult(stored, identity, codec.fromStored);
     const now = this.clock.now();
-    const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
+    const result = await work(
+      transaction,
+      access,
+      { byUserId: userId, byApiKeyId: apiKeyId, now },
+      prefetched,
+    );
     // No other change runs meanwhile, so the head belongs to this change.
     const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };

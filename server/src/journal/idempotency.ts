@@ -44,16 +44,20 @@ const expiredKeys = pruneStatements<{ before: number }>(
   sql`from idempotency_keys where created_at <= ${'before'}`,
 );
 
-/** Identifies one of the changes in a request. Its path in the response is unique in the request. */
+/** Identifies one of the changes in a request. Its path in the response is unique in the request. Each API key has its own idempotency keys. */
 export function identifyChange(
-  userId: string,
+  { userId, apiKeyId }: { readonly userId: string; readonly apiKeyId?: string | undefined },
   key: string,
   { path, name, input }: { readonly path: string; readonly name: string; readonly input: unknown },
 ): ChangeIdentity {
   // The digests are keyed, because the input may contain a password, which could be guessed from a plain digest. The digests are
   // stored, so the words 'place' and 'change' must stay the same.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
-  return { userId, keyDigest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
+  return {
+    userId,
+    keyDigest: digestOf(apiKeyId === undefined ? ['place', path] : ['place', path, apiKeyId]),
+    changeDigest: digestOf(['change', name, input]),
+  };
 }
 
 export function findStoredResult(

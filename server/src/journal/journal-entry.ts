@@ -20,6 +20,11 @@ export const journalKinds = [
   'CREATE_USER',
   'UPDATE_USER',
   'CHANGE_PASSWORD',
+  'ENROL_SECOND_FACTOR',
+  'REMOVE_SECOND_FACTOR',
+  'RESET_SECOND_FACTOR',
+  'CREATE_RECOVERY_CODES',
+  'USE_RECOVERY_CODE',
   'DELETE_USER',
   'CREATE_GROUP',
   'UPDATE_GROUP',
@@ -30,6 +35,10 @@ export const journalKinds = [
   'ROTATE_KEY',
   'RETIRE_KEY',
   'VIEW_AS',
+  'CREATE_API_KEY',
+  'REVOKE_API_KEY',
+  'LINK_IDENTITY',
+  'UNLINK_IDENTITY',
 ] as const;
 
 export type JournalKind = (typeof journalKinds)[number];
@@ -45,6 +54,8 @@ export interface JournalEntry extends JournalPosition {
   readonly kind: JournalKind;
   readonly changesAccess: boolean;
   readonly byUserId: string | null;
+  /** The API key that the user used, if any. */
+  readonly byApiKeyId: string | null;
   readonly folderId: string | null;
   readonly userId: string | null;
   readonly groupId: string | null;
@@ -66,7 +77,7 @@ export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'pathIds' | 'oldPath
 };
 
 const selectEntry = sql`
-  select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
+  select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", by_api_key_id as "byApiKeyId", folder_id as "folderId",
     user_id as "userId", group_id as "groupId", session_id as "sessionId", path_ids as "pathIds",
     old_path_ids as "oldPathIds", path, former_path as "formerPath", before, after, nonce
   from journal`;

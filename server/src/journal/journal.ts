@@ -14,6 +14,8 @@ import type { EntryRow, JournalKind, JournalPosition } from './journal-entry.ts'
 export interface ChangeOrigin {
   /** Null for the server itself. */
   readonly byUserId: string | null;
+  /** The API key that the user used, if any. */
+  readonly byApiKeyId?: string | undefined;
   readonly now: number;
 }
 
@@ -58,9 +60,9 @@ const advance = sql<JournalHead>`
   update journal_counter set number = ${'number'}, access_number = ${'accessNumber'}, nonce = ${'nonce'}`;
 
 const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id,
-  path_ids, old_path_ids, path, former_path, before, after, nonce`;
+  path_ids, old_path_ids, path, former_path, before, after, nonce, by_api_key_id`;
 const valueParameters = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
-  ${'pathIds'}, ${'oldPathIds'}, ${'path'}, ${'formerPath'}, ${'before'}, ${'after'}, ${'nonce'}`;
+  ${'pathIds'}, ${'oldPathIds'}, ${'path'}, ${'formerPath'}, ${'before'}, ${'after'}, ${'nonce'}, ${'byApiKeyId'}`;
 
 const insert = sql<EntryValues & { number: number; userId: string | null }>`
   insert into journal (${columns}) values (${'number'}, ${'userId'}, ${valueParameters})`;
@@ -169,6 +171,7 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
     kind,
     changesAccess: entry.changesAccess ? 1 : 0,
     byUserId,
+    byApiKeyId: entry.byApiKeyId ?? null,
     folderId: folderId ?? null,
     groupId: groupId ?? null,
     sessionId: sessionId ?? null,

@@ -132,7 +132,7 @@ describe('a token that a node issued', () => {
     const node = nodeAt(at('11:59:00'));
     const token = nodeAt(at('11:59:00')).tokens.issue('somebody', 'a session');
     const read = node.tokens.read(token);
-    assert.equal(read?.keyId, 'second');
+    assert.equal(read?.signingKeyId, 'second');
     node.advance(50 * 86_400_000);
     assert.equal(node.tokens.read(token), read);
     assert.deepEqual(nodeAt(at('12:00:00') + 50 * 86_400_000).tokens.read(token), read);

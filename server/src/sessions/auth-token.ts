@@ -1,18 +1,28 @@
-/** Issues and verifies auth tokens (JWTs with the type of RFC 9068), and defines the viewer that an auth token identifies. */
+/** Issues and verifies auth tokens (JWTs with the type of RFC 9068), and defines the viewer that an auth token or an API key identifies. */
 
+import { Refusal } from '../refusal.ts';
 import { maxAuthTokenMs } from './revocation.ts';
 import { SignedTokens, type TokenServices } from './signed-token.ts';
 
 /** The authenticated user who makes a request. Code above `sessions/` receives a viewer and never reads a token. */
 export interface Viewer {
   readonly userId: string;
-  readonly sessionId: string;
+  /** Undefined for an API key, which has no session. */
+  readonly sessionId: string | undefined;
+  /** Set if the request has an API key instead of an auth token. The rights are then those of the key. */
+  readonly apiKeyId?: string | undefined;
   /** The id of the key that signed the auth token. */
-  readonly keyId: string;
-  /** In milliseconds since 1970. */
+  readonly signingKeyId?: string | undefined;
+  /** In milliseconds since 1970. Infinity for an API key without an expiry. */
   readonly tokenExpiresAt: number;
   /** Set if the viewer, an administrator, views the tree as another user: with the rights of that user, and read only. */
   readonly view?: View | undefined;
+}
+
+/** A viewer with an auth token. */
+export interface SessionViewer extends Viewer {
+  readonly sessionId: string;
+  readonly signingKeyId: string;
 }
 
 export interface View {
@@ -23,36 +33,56 @@ export interface View {
   readonly expiresAt: number;
 }
 
-/** The user whose rights apply to a request. The work for the request is charged to `viewer.userId`. */
-export function effectiveUserId({ userId, view }: Viewer): string {
-  return view ? view.userId : userId;
+/** Whose rights apply to a request: the viewed user, the API key, or the user. The work for the request is charged to `viewer.userId`. */
+export function rightsHolderOf(viewer: Viewer): Pick<Viewer, 'userId' | 'apiKeyId'> {
+  return viewer.view ? { userId: viewer.view.userId } : viewer;
 }
 
+/** Refuses an API key: it must not change how its user logs in, or read the sessions of the user. */
+export function requireSession<T extends Pick<Viewer, 'sessionId'>>(
+  caller: T,
+): T & { readonly sessionId: string } {
+  const { sessionId } = caller;
+  if (sessionId !== undefined) return { ...caller, sessionId };
+  throw new Refusal('FORBIDDEN', 'You cannot do this with an API key. Log in and use an auth token.');
+}
+
+/** Tokens of older versions have no `aud` and no `client_id`. They stay valid, because the issuer and the type identify them. */
 interface Claims {
   readonly sub: string;
+  readonly aud?: string;
+  readonly client_id?: string;
   readonly sid: string;
 }
 
+/** The `client_id` of all auth tokens. RFC 9068 requires it, but users log in without a registered client. */
+export const clientId = 'espalier';
+
 interface AuthTokenOptions extends TokenServices {
   readonly lifetimeSeconds: number;
+  /** The `aud` of auth tokens, by default the issuer. */
+  readonly audience?: string | undefined;
 }
 
 export class AuthTokens {
   readonly issuer: string;
+  readonly audience: string;
   readonly #lifetimeMs: number;
-  readonly #tokens: SignedTokens<Claims, Viewer>;
+  readonly #tokens: SignedTokens<Claims, SessionViewer>;
 
-  constructor({ lifetimeSeconds, ...services }: AuthTokenOptions) {
+  constructor({ lifetimeSeconds, audience, ...services }: AuthTokenOptions) {
     this.issuer = services.issuer;
+    this.audience = audience ?? services.issuer;
     this.#lifetimeMs = lifetimeSeconds * 1000;
-    this.#tokens = new SignedTokens<Claims, Viewer>({
+    this.#tokens = new SignedTokens<Claims, SessionViewer>({
       ...services,
       type: 'at+jwt',
       maxLifetimeMs: maxAuthTokenMs,
+      isValid: ({ aud }) => aud === undefined || aud === this.audience,
       toContent: ({ sub, sid }, { keyId, expiresAt }) => ({
         userId: sub,
         sessionId: sid,
-        keyId,
+        signingKeyId: keyId,
         tokenExpiresAt: expiresAt,
       }),
     });
@@ -60,11 +90,12 @@ export class AuthTokens {
 
   /** Refuses while this node may not know the current signing key. */
   issue(userId: string, sessionId: string): string {
-    return this.#tokens.issue({ sub: userId, sid: sessionId }, this.#lifetimeMs).token;
+    const claims = { sub: userId, aud: this.audience, client_id: clientId, sid: sessionId };
+    return this.#tokens.issue(claims, this.#lifetimeMs).token;
   }
 
   /** Returns the viewer of an authentic token, even of an expired one. Otherwise returns undefined. Refuses a token whose key this node may not know yet. */
-  read(token: string): Viewer | undefined {
+  read(token: string): SessionViewer | undefined {
     return this.#tokens.read(token);
   }
 

@@ -13,7 +13,7 @@ import { LoginThrottle, pauseLeftMs, type AttemptSource, addressRange } from './
 const minute = 60_000;
 
 describe('the pause after failed attempts', () => {
-  const limit = 50;
+  const limit = { maxFailures: 50, maxPauseMs: minute };
   const pause = (failures: number, sinceMs = 0) =>
     pauseLeftMs({ digest: Buffer.alloc(0), failures, startedAt: 0, failedAt: 0 }, limit, sinceMs);
 

@@ -24,10 +24,16 @@ import {
   type SharedAttemptQueues,
 } from './attempt-queues.ts';
 
-/** The source of an attempt: a login, or a logged-in user who must enter the password again. */
+/**
+ * The source of an attempt: a login with a password, a sign-in with a passkey, which names no user, a code of a user after the correct
+ * password, or a logged-in user who must prove the identity again, with a password or with a code.
+ */
 export type AttemptSource =
   | { readonly username: string; readonly address: string | null }
-  | { readonly sessionId: string };
+  | { readonly passkeyFrom: string | null }
+  | { readonly codeOf: string }
+  | { readonly sessionId: string }
+  | { readonly codeOfSession: string };
 
 /** Deletes the counted failures of an account or a session, in the transaction that follows the correct password. */
 export type ClearFailures = (transaction: Transaction) => Promise<void>;
@@ -51,22 +57,34 @@ interface Limit {
    * `countSpareCores()` limits how many passwords are hashed at the same time.
    */
   readonly maxConcurrent: number;
+  readonly maxPauseMs: number;
+  /** Other users have the same counter, so a correct attempt does not clear it. */
+  readonly isShared?: true;
+  /** For the message. */
+  readonly guesses: 'passwords' | 'codes';
 }
 
-const accountLimit: Limit = { maxFailures: 50, maxConcurrent: 8 };
-const addressLimit: Limit = { maxFailures: 500, maxConcurrent: 64 };
+/** How long failures count, starting with the first one. */
+const windowMs = 15 * 60_000;
 
 const firstPauseMs = 1_000;
 
 /** A longer pause would not slow an attacker down further, but would affect other users at the same address. */
 const maxPauseMs = 60_000;
 
-/** How long failures count, starting with the first one. */
-const windowMs = 15 * 60_000;
+const accountLimit: Limit = { maxFailures: 50, maxConcurrent: 8, maxPauseMs, guesses: 'passwords' };
+const addressLimit: Limit = {
+  ...{ maxFailures: 500, maxConcurrent: 64, maxPauseMs, guesses: 'passwords' as const },
+  isShared: true,
+};
+/**
+ * A code has only a million values, so the codes of a login are counted by user, from all addresses together. Only someone with the
+ * password of the user can cause these pauses.
+ */
+const codeLimit: Limit = { maxFailures: 10, maxConcurrent: 4, maxPauseMs: windowMs, guesses: 'codes' };
 
-interface Counter extends QueueKey {
+interface Counter extends QueueKey, Limit {
   readonly digest: Uint8Array;
-  readonly maxFailures: number;
 }
 
 interface FailureCount {
@@ -155,11 +173,14 @@ export class LoginThrottle {
     try {
       const { counts, countedInAdvance } = await this.#admit(counters, attempt);
       const isCounted = (count: FailureCount) => countedInAdvance.includes(count);
-      const [accountCount, ...addressCounts] = counts as [FailureCount, ...FailureCount[]];
-      const result = await work(async (transaction) => {
-        if (accountCount.failures > 0) await transaction.run(deleteFailures, accountCount);
-        for (const count of addressCounts) if (isCounted(count)) await transaction.run(undoCount, count);
-      });
+      const clearFailures: ClearFailures = async (transaction) => {
+        for (const [index, count] of counts.entries()) {
+          const isCleared = !counters[index]!.isShared && count.failures > 0;
+          if (isCleared) await transaction.run(deleteFailures, count);
+          else if (isCounted(count)) await transaction.run(undoCount, count);
+        }
+      };
+      const result = await this.#runUncounted(countedInAdvance, () => work(clearFailures));
       const countsToWrite = result === undefined ? counts.filter((count) => !isCounted(count)) : [];
       if (countsToWrite.length > 0) {
         // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
@@ -175,6 +196,20 @@ export class LoginThrottle {
     }
   }
 
+  /** A refusal is no failed attempt: for example, the password was correct and a code is missing. */
+  async #runUncounted<T>(countedInAdvance: readonly FailureCount[], work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Refusal && countedInAdvance.length > 0) {
+        await this.#options.database.transaction((transaction) =>
+          transaction.runEach(undoCount, countedInAdvance),
+        );
+      }
+      throw error;
+    }
+  }
+
   /** Deletes failures that no longer count. */
   prune(): Promise<void> {
     const before = windowAt(this.#options.clock.now()).from - 1;
@@ -183,6 +218,13 @@ export class LoginThrottle {
 
   #countersOf(source: AttemptSource): Counter[] {
     if ('sessionId' in source) return [this.#createCounter(['session', source.sessionId], accountLimit)];
+    if ('codeOfSession' in source) {
+      return [this.#createCounter(['session code', source.codeOfSession], codeLimit)];
+    }
+    if ('codeOf' in source) return [this.#createCounter(['code', source.codeOf], codeLimit)];
+    if ('passkeyFrom' in source) {
+      return [this.#createCounter(['address', addressRange(source.passkeyFrom)], addressLimit)];
+    }
     const { name, range } = identifyLogin(source);
     return [
       this.#createCounter(['login', name, range], accountLimit),
@@ -190,9 +232,9 @@ export class LoginThrottle {
     ];
   }
 
-  #createCounter(key: readonly string[], { maxFailures, maxConcurrent }: Limit): Counter {
+  #createCounter(key: readonly string[], limit: Limit): Counter {
     const digest = createHmac('sha256', this.#options.installation).update(JSON.stringify(key)).digest();
-    return { digest, key: digest.toString('base64'), maxFailures, maxConcurrent };
+    return { digest, key: digest.toString('base64'), ...limit };
   }
 
   /** Waits until this attempt and the attempts ahead cannot exceed the limit together. Refuses the attempt during a pause. */
@@ -208,7 +250,7 @@ export class LoginThrottle {
       const now = clock.now();
       const states = await this.#readStates(counters, ahead, now);
       const pauseMs = Math.max(...states.map((state) => state.pauseMs));
-      if (pauseMs > 0) throw tooManyAttempts(pauseMs);
+      if (pauseMs > 0) throw tooManyAttempts(pauseMs, counters[0]!.guesses);
       if (states.some(couldExceedLimit)) {
         await changed;
         continue;
@@ -227,13 +269,14 @@ export class LoginThrottle {
     now: number,
   ): Promise<CounterState[]> {
     const counts = await this.#readCounts(counters, now);
-    return counters.map(({ maxFailures }, index) => {
+    return counters.map((counter, index) => {
+      const { maxFailures } = counter;
       const count = counts[index]!;
       return {
         count,
         ahead: ahead[index]!,
         failuresLeft: maxFailures - count.failures,
-        pauseMs: pauseLeftMs(count, maxFailures, now),
+        pauseMs: pauseLeftMs(count, counter, now),
       };
     });
   }
@@ -293,19 +336,19 @@ function windowAt(now: number): { from: number; to: number } {
 /** Once the limit is reached, each failure doubles the pause. The pause ends no later than when the failures no longer count. */
 export function pauseLeftMs(
   { failures, startedAt, failedAt }: FailureCount,
-  maxFailures: number,
+  limit: Pick<Limit, 'maxFailures' | 'maxPauseMs'>,
   now: number,
 ): number {
-  if (failures < maxFailures) return 0;
-  const pauseMs = Math.min(firstPauseMs * 2 ** (failures - maxFailures), maxPauseMs);
+  if (failures < limit.maxFailures) return 0;
+  const pauseMs = Math.min(firstPauseMs * 2 ** (failures - limit.maxFailures), limit.maxPauseMs);
   return Math.min(failedAt + pauseMs, startedAt + windowMs) - now;
 }
 
-function tooManyAttempts(leftMs: number): Refusal {
+function tooManyAttempts(leftMs: number, guesses: Limit['guesses']): Refusal {
   const retryAfterSeconds = Math.ceil(leftMs / 1000);
   return new Refusal(
     'TOO_MANY_ATTEMPTS',
-    `Too many wrong passwords. Try again in ${formatSeconds(retryAfterSeconds)}.`,
+    `Too many wrong ${guesses}. Try again in ${formatSeconds(retryAfterSeconds)}.`,
     {
       retryAfterSeconds,
       facts: { retryAfterSeconds },

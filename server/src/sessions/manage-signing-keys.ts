@@ -83,11 +83,12 @@ export async function retireSigningKey(
 ): Promise<{ readonly hasSigned: boolean; readonly replacementId?: string }> {
   const rows = await readKeyRows(transaction);
   const key = rows.find((row) => row.id === id);
-  if (!key) throw new StartError(`There is no signing key ${id}. Run 'espalier keys list' to see all keys.`);
+  if (!key)
+    throw new StartError(`There is no signing key ${id}. Run 'espalier signing-key list' to see all keys.`);
   const isSigning = signingAt(rows, now) === key;
   if (isSigning && !isReplacedAtOnce) {
     throw new StartError(
-      `The key ${id} signs now. Run 'espalier keys rotate', and retire this key when the new key signs. If the key may be stolen, run 'espalier keys retire ${id} --at-once' instead.`,
+      `The key ${id} signs now. Run 'espalier signing-key rotate', and retire this key when the new key signs. If the key may be stolen, run 'espalier signing-key retire ${id} --at-once' instead.`,
     );
   }
   const hasSigned = key.signsFrom <= now;

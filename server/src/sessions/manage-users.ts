@@ -3,9 +3,16 @@
  * in `accounts/`, because they can revoke sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
  */
 
-import { checkPassword, hashQueueEntry, Passwords, requireGoodPassword } from '../accounts/passwords.ts';
+import {
+  checkPassword,
+  hashQueueEntry,
+  noPassword,
+  Passwords,
+  requireGoodPassword,
+} from '../accounts/passwords.ts';
 import {
   changePassword,
+  convertToServiceAccount,
   createUser,
   deleteUser,
   readAdministrators,
@@ -19,8 +26,11 @@ import {
   type NewUser,
   type User,
   type UserChanges,
+  type UserKind,
   type ViewerRights,
 } from '../accounts/users.ts';
+import { deleteEnrolments } from '../accounts/second-factors/enrolments.ts';
+import { deleteFactors } from '../accounts/second-factors/factors.ts';
 import { systemClock } from '../clock.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Database, Reader } from '../database/database.ts';
@@ -34,6 +44,7 @@ import {
 } from '../journal/change-runner.ts';
 import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
+import { requireSession } from './auth-token.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { revokeUserSessions } from './revocation.ts';
 
@@ -61,7 +72,9 @@ export class Users {
     await this.#changes.check(caller, requireAdministrator);
     return this.#changes.runUnlessMade(caller, idCodec, async () => {
       const username = requireAccountName(user.username, 'user name');
-      const passwordHash = await this.#hash(caller, password, username);
+      requirePasswordOfPerson(user.kind, password);
+      const passwordHash =
+        typeof password === 'string' ? await this.#hash(caller, password, username) : noPassword;
       return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
         const id = await createUser(transaction, { ...user, username, passwordHash }, by);
         return { id, user: await requireUser(transaction, id) };
@@ -79,6 +92,17 @@ export class Users {
       if (input.isDisabled) {
         await revokeUserSessions(transaction, { userId: id }, { because: 'disabled', ...by });
       }
+      return { id, user: await requireUser(transaction, id) };
+    });
+  }
+
+  /** Also revokes all of the user's sessions. */
+  convertToServiceAccount(caller: Caller, id: string): Promise<Changed<ChangedUser>> {
+    return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
+      await convertToServiceAccount(transaction, { id, passwordHash: noPassword }, by);
+      await deleteEnrolments(transaction, id);
+      await deleteFactors(transaction, id, by.now);
+      await revokeUserSessions(transaction, { userId: id }, { because: 'revoked', ...by });
       return { id, user: await requireUser(transaction, id) };
     });
   }
@@ -116,7 +140,7 @@ export class Users {
     caller: Caller,
     { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
   ): Promise<Changed<number>> {
-    const { userId, sessionId } = caller;
+    const { userId, sessionId } = requireSession(caller);
     const { database } = this.#changes;
     const { passwords, throttle } = this.#services;
     return this.#changes.runUnlessMade(caller, numberCodec, async () => {
@@ -150,6 +174,15 @@ export class Users {
     await requireGoodPassword(password, username);
     return this.#services.passwords.hash(password, hashQueueEntry(caller));
   }
+}
+
+function requirePasswordOfPerson(kind: UserKind = 'PERSON', password: string | null | undefined): void {
+  const hasPassword = typeof password === 'string';
+  if (hasPassword === (kind === 'PERSON')) return;
+  const text = hasPassword
+    ? 'A service account has no password. Omit `password`, and create an API key for the account.'
+    : 'A person needs a password. Set `password`, or set `kind` to SERVICE for a service account.';
+  throw new Refusal('BAD_INPUT', text, { facts: { inputField: 'password' } });
 }
 
 export async function requireNamed(reader: Reader, username: string): Promise<User> {

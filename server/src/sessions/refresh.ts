@@ -15,7 +15,7 @@ import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts
 import { sql } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { AuthTokens, Viewer } from './auth-token.ts';
+import type { AuthTokens, SessionViewer } from './auth-token.ts';
 import type { ClientInfo } from './session-reads.ts';
 import { revokeSession, type RevocationCache } from './revocation.ts';
 import {
@@ -113,7 +113,7 @@ export class TokenRefresh {
   /** Runs the conditional update. Returns undefined if the tokens are not the current tokens of an active session. */
   async #tryRefresh(
     transaction: Transaction,
-    { userId, sessionId }: Viewer,
+    { userId, sessionId }: SessionViewer,
     old: Tokens,
     use: TokenUse,
   ): Promise<IssuedTokens | undefined> {

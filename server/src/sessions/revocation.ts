@@ -3,6 +3,7 @@
  * tokens invalid on all nodes, except after a logout.
  */
 
+import { readRevokedApiKeys } from '../accounts/api-keys.ts';
 import { requireAdministrator, requireUser, type ViewerRights } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
 import { maxAuthTokenSeconds } from '../config/settings-table.ts';
@@ -23,7 +24,15 @@ import { Refusal } from '../refusal.ts';
 import { readActiveSession } from './session-reads.ts';
 
 interface Revocation extends ChangeOrigin {
-  readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
+  readonly because:
+    | 'logout'
+    | 'replay'
+    | 'revoked'
+    | 'password'
+    | 'second-factor'
+    | 'disabled'
+    | 'limit'
+    | 'provider';
   /** Further details for the journal. */
   readonly details?: Details;
 }
@@ -167,7 +176,8 @@ export class SessionRevocations {
       codec: voidCodec,
       work: async (transaction, { userId, isAdministrator }, by) => {
         const session = await readActiveSession(transaction, id, by.now);
-        if (!session || (session.userId !== userId && !isAdministrator)) {
+        const isOwn = session?.userId === userId && caller.sessionId !== undefined;
+        if (!session || !(isOwn || isAdministrator)) {
           throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has already ended.');
         }
         const revoked = { sessionId: id, userId: session.userId };
@@ -184,7 +194,7 @@ export class SessionRevocations {
     const userId = input.userId ?? caller.userId;
     return this.#changes.run(caller, {
       codec: numberCodec,
-      ...(userId !== caller.userId && { check: requireAdministrator }),
+      ...((userId !== caller.userId || caller.sessionId === undefined) && { check: requireAdministrator }),
       work: async (transaction, _, by) => {
         await requireUser(transaction, userId);
         const exceptId = input.keepCurrent ? caller.sessionId : undefined;
@@ -202,7 +212,7 @@ interface RevocationCacheOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A revoked session or a deleted user. */
+/** A revoked session, a revoked API key, or a disabled or deleted user. */
 interface RevokedId {
   readonly id: string;
   readonly at: number;
@@ -219,28 +229,45 @@ const findRevokedOfUser = sql<{ since: number; userId: string }, RevokedId>`
 /** Deleting a user also deletes the rows of the sessions. */
 const findDeletedUsers = sql<{ since: number }, RevokedId>`
   select id, deleted_at as at from deleted_users where deleted_at > ${'since'}`;
+/** Disabling a user revokes the sessions. The API keys stay, and work again when the user is enabled. */
+const findDisabledUsers = sql<object, RevokedId>`
+  select id, disabled_at as at from users
+  where disabled_at is not null and exists (select 1 from api_keys where user_id = users.id)`;
 const deletedUsersUpTo = {
   findAny: sql<{ upTo: number }, object>`
     select id from deleted_users where deleted_at <= ${'upTo'} limit 1`,
   prune: sql<{ upTo: number }>`delete from deleted_users where deleted_at <= ${'upTo'}`,
 };
 
+/** The session or the API key of a viewer. */
+interface Credential {
+  readonly userId: string;
+  readonly sessionId: string | undefined;
+  readonly apiKeyId?: string | undefined;
+}
+
 /**
- * Caches revoked sessions in memory as long as their auth tokens can be valid. The journal feeds the cache, so that checking a
- * token needs no database read and a revocation on one node applies to all nodes. After a plain
+ * Caches revoked sessions and API keys in memory as long as their auth tokens and sockets can be open. The journal feeds the cache, so
+ * that checking a token needs no database read and a revocation on one node applies to all nodes. After a plain
  * logout, the auth token stays valid until it expires, as the API promises.
  */
 export class RevocationCache {
   readonly #options: RevocationCacheOptions;
   readonly #sessions = new Map<string, number>();
   readonly #users = new Map<string, number>();
+  readonly #apiKeys = new Map<string, number>();
+  #disabledUsers = new Set<string>();
+  /** Whether users were disabled or enabled since the last read of the disabled users began. These changes are later than the read. */
+  #changesDuringRead = new Map<string, boolean>();
 
   static async open(options: RevocationCacheOptions): Promise<RevocationCache> {
     const cache = new RevocationCache(options);
     const { feed } = options;
-    feed.onEntry(({ kind, userId, sessionId, at, after }): void | Promise<void> => {
+    feed.onEntry(({ kind, userId, sessionId, at, before, after }): void | Promise<void> => {
       if (!userId) return;
       if (kind === 'DELETE_USER') cache.#users.set(userId, at);
+      if (kind === 'REVOKE_API_KEY') cache.#apiKeys.set(String(detailsOf(before)['apiKeyId']), at);
+      if (kind === 'UPDATE_USER') cache.#setDisabled(userId, detailsOf(after)['isDisabled']);
       if (kind !== 'END_SESSION' || detailsOf(after)['because'] === 'logout') return;
       if (!sessionId) return cache.#loadWithRetry(() => cache.#loadUser(userId));
       cache.add(sessionId, at);
@@ -259,14 +286,24 @@ export class RevocationCache {
     this.#sessions.set(sessionId, at);
   }
 
-  has({ userId, sessionId }: SessionOfUser): boolean {
-    return this.#sessions.has(sessionId) || this.#users.has(userId);
+  has({ userId, sessionId, apiKeyId }: Credential): boolean {
+    if (this.#users.has(userId)) return true;
+    if (apiKeyId !== undefined) return this.#apiKeys.has(apiKeyId) || this.#disabledUsers.has(userId);
+    return sessionId !== undefined && this.#sessions.has(sessionId);
+  }
+
+  /** `isDisabled` is undefined if the entry did not change it. */
+  #setDisabled(userId: string, isDisabled: unknown): void {
+    if (typeof isDisabled !== 'boolean') return;
+    this.#changesDuringRead.set(userId, isDisabled);
+    if (isDisabled) this.#disabledUsers.add(userId);
+    else this.#disabledUsers.delete(userId);
   }
 
   /** Deletes entries whose auth tokens have expired. */
   async prune(): Promise<void> {
     const upTo = this.#since();
-    for (const entries of [this.#sessions, this.#users]) {
+    for (const entries of [this.#sessions, this.#users, this.#apiKeys]) {
       for (const [id, at] of entries) if (at <= upTo) entries.delete(id);
     }
     await pruneInBatches(this.#options.database, deletedUsersUpTo, { upTo }, 1);
@@ -281,6 +318,14 @@ export class RevocationCache {
     const since = this.#since();
     for (const { id, at } of await database.all(findRevoked, { since })) this.#sessions.set(id, at);
     for (const { id, at } of await database.all(findDeletedUsers, { since })) this.#users.set(id, at);
+    for (const { id, at } of await readRevokedApiKeys(database)) this.#apiKeys.set(id, at);
+    const changes = new Map<string, boolean>();
+    this.#changesDuringRead = changes;
+    const disabled = await database.all(findDisabledUsers, {});
+    // A later read has begun, after a second gap. This older result must not replace that of the later read.
+    if (changes !== this.#changesDuringRead) return;
+    this.#disabledUsers = new Set(disabled.map(({ id }) => id));
+    for (const [userId, isDisabled] of changes) this.#setDisabled(userId, isDisabled);
   }
 
   async #loadUser(userId: string): Promise<void> {

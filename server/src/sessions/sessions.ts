@@ -1,15 +1,23 @@
 /** The token lifecycle: log in, refresh, log out, authenticate. A session is one login and one row. */
 
 import { randomUUID } from 'node:crypto';
-import { checkCredentials, recordLogin, type Passwords } from '../accounts/passwords.ts';
-import type { CheckedCredentials } from '../accounts/users.ts';
+import {
+  checkCredentials,
+  recordLogin,
+  type AuthenticatedUser,
+  type LoginCredentials,
+  type Passwords,
+} from '../accounts/passwords.ts';
 import type { Settings } from '../config/settings-table.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import { pruneInBatches, pruneStatements } from '../journal/prune.ts';
 import { Refusal } from '../refusal.ts';
-import type { Viewer } from './auth-token.ts';
+import { apiKeyPrefix } from './api-key-text.ts';
+import type { ApiKeyVerification } from './api-key-verification.ts';
+import type { SessionViewer, Viewer } from './auth-token.ts';
 import type { ClientInfo } from './session-reads.ts';
 import { identifyLogin, type ClearFailures, type LoginThrottle } from './login-throttle.ts';
 import {
@@ -21,14 +29,43 @@ import {
   type Tokens,
 } from './refresh.ts';
 import { logOutByDigest, logOutSession, revokeExcess } from './revocation.ts';
+import { expiredEnrolments } from '../accounts/second-factors/enrolments.ts';
+import { wrongSecondFactor } from './second-factors/code-check.ts';
+import { expiredChallenges } from './second-factors/passkey-challenges.ts';
+import type { SecondStep } from './second-factors/second-step.ts';
+import type { SignInAttempt, SignInMethod, SignIns } from './sign-ins.ts';
+import { clockSkewMs } from './signing-keys.ts';
 import { pruneSpentTokens, spentTokenRetentionMs } from './spent-tokens.ts';
 import type { ViewTokens } from './view-as.ts';
 
 interface SessionOptions extends RefreshOptions {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly signIns: SignIns;
+  readonly secondStep: SecondStep;
   readonly viewTokens: ViewTokens;
-  readonly settings: RefreshOptions['settings'] & Pick<Settings, 'maxSessionsPerUser'>;
+  readonly apiKeys: ApiKeyVerification;
+  readonly settings: RefreshOptions['settings'] & Pick<Settings, 'maxSessionsPerUser' | 'passwordLogin'>;
+}
+
+export interface PasswordLogin {
+  readonly username: string;
+  readonly password: string;
+  /** The second factor, for users who have one. */
+  readonly code?: string | null | undefined;
+}
+
+export interface SignInOptions {
+  readonly method: SignInMethod;
+  /**
+   * Runs at the beginning of the transaction that starts the session, for example to spend a one-time code. If it throws, no
+   * session starts and no sign-in is recorded.
+   */
+  readonly inTransaction?: ((transaction: Transaction) => Promise<void>) | undefined;
+  /** Set it if `inTransaction` writes to the journal, for example because it creates the user. */
+  readonly writesJournal?: boolean;
+  /** Runs at the end of the transaction, for example to store data of the new session. */
+  readonly onStarted?: ((transaction: Transaction, sessionId: string) => Promise<void>) | undefined;
 }
 
 interface SessionStart extends ClientInfo {
@@ -71,16 +108,121 @@ export class Sessions {
     return this.#options.authTokens.issuer;
   }
 
-  async logIn(login: { username: string; password: string }, client: ClientInfo): Promise<IssuedTokens> {
-    const { database, passwords, throttle } = this.#options;
+  /** The audience of auth tokens. */
+  get audience(): string {
+    return this.#options.authTokens.audience;
+  }
+
+  /** Checks the password, and the code if the user has a second factor. */
+  async logIn(login: PasswordLogin, client: ClientInfo): Promise<IssuedTokens> {
+    const { throttle, signIns, settings } = this.#options;
+    if (settings.passwordLogin === 'off') throw passwordsOff();
     const source = { username: login.username, address: client.address };
-    const { name, range } = identifyLogin(source);
+    const attempt = { username: login.username, method: 'PASSWORD', ...client } as const;
+    let failure = new Refusal('INVALID_CREDENTIALS');
+    try {
+      const issued = await throttle.attempt(source, (clearFailures) =>
+        this.#tryLogIn(login, client, clearFailures, (refusal) => (failure = refusal)),
+      );
+      if (issued) return issued;
+    } catch (error) {
+      const isThrottled = error instanceof Refusal && error.code === 'TOO_MANY_ATTEMPTS';
+      if (isThrottled) signIns.record({ ...attempt, userId: null, result: 'THROTTLED' });
+      throw error;
+    }
+    throw failure;
+  }
+
+  /** Returns undefined after a failed attempt. */
+  async #tryLogIn(
+    login: PasswordLogin,
+    client: ClientInfo,
+    clearFailures: ClearFailures,
+    onFailure: (refusal: Refusal) => void,
+  ): Promise<IssuedTokens | undefined> {
+    const { database, passwords, signIns, secondStep } = this.#options;
+    const { name, range } = identifyLogin({ username: login.username, address: client.address });
     const entry = { key: `address ${range}`, subkey: name };
-    const issued = await throttle.attempt(source, async (clearFailures) => {
-      const credentials = await checkCredentials(database, passwords, login, entry);
-      return credentials && this.#start(credentials, client, clearFailures);
-    });
-    if (!issued) throw new Refusal('INVALID_CREDENTIALS');
+    const attempt = { username: login.username, method: 'PASSWORD', ...client } as const;
+    const check = await checkCredentials(database, passwords, login, entry);
+    if (check.result !== 'SUCCESS') {
+      signIns.record({ ...attempt, ...check });
+      return undefined;
+    }
+    const { credentials } = check;
+    const { userId, passwordHash } = credentials;
+    this.#requirePasswordLogin(credentials, attempt);
+    const method = 'PASSWORD';
+    if (secondStep.isPasswordEnough(credentials)) {
+      const user = { userId, passwordHash, isPasswordEnough: true };
+      return this.startSession(user, client, { method, inTransaction: clearFailures });
+    }
+    const onWrongCode = () => {
+      signIns.record({ ...attempt, userId, result: 'WRONG_SECOND_FACTOR' });
+      onFailure(wrongSecondFactor());
+    };
+    const secondLogin = { credentials, code: login.code ?? undefined, clearFailures, onWrongCode };
+    try {
+      return await secondStep.complete(secondLogin, (options) =>
+        this.startSession({ userId, passwordHash }, client, { method, ...options }),
+      );
+    } catch (error) {
+      if (isSecondStepMissing(error)) {
+        signIns.record({ ...attempt, userId, result: 'SECOND_FACTOR_REQUIRED' });
+      }
+      throw error;
+    }
+  }
+
+  /** Only after the correct password. An earlier refusal would reveal the names of the administrators. */
+  #requirePasswordLogin(
+    { userId, isAdministrator }: LoginCredentials,
+    attempt: Omit<SignInAttempt, 'userId' | 'result'>,
+  ): void {
+    const { settings, signIns } = this.#options;
+    if (settings.passwordLogin !== 'administrators' || isAdministrator) return;
+    const detail = 'Only administrators may log in with a password.';
+    signIns.record({ ...attempt, userId, result: 'REFUSED', detail });
+    throw passwordsOff();
+  }
+
+  /**
+   * Starts a session for a user whose credentials are checked, and records the sign-in. Every method of signing in ends here. Returns
+   * undefined if the user was disabled, was deleted or has another password since the check.
+   */
+  async startSession(
+    user: AuthenticatedUser,
+    client: ClientInfo,
+    { method, inTransaction, onStarted, writesJournal = false }: SignInOptions,
+  ): Promise<IssuedTokens | undefined> {
+    const { database, clock, settings, revoked, signIns } = this.#options;
+    const { userId } = user;
+    const id = randomUUID();
+    const refreshToken = newRefreshToken();
+    const now = clock.now();
+    const digest = digestOf(refreshToken);
+    const max = settings.maxSessionsPerUser;
+    let excess: readonly string[] = [];
+    const start = async (transaction: Transaction): Promise<IssuedTokens | undefined> => {
+      await inTransaction?.(transaction);
+      if (!(await recordLogin(transaction, user, now))) return undefined;
+      const expiresAt = this.#tokens.expiryFrom(now);
+      await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
+      if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
+      signIns.recordSession(transaction, { at: now, userId, sessionId: id, method, ...client });
+      await onStarted?.(transaction, id);
+      // Issued inside the transaction, so that no session is created without a signing key.
+      return this.#tokens.issue(userId, id, refreshToken);
+    };
+    // Revoking a session writes to the journal, whose lock must be taken before every other lock.
+    const issued = await (max > 0 || writesJournal
+      ? runChange(database, start)
+      : database.transaction(start));
+    if (!issued) {
+      const detail = 'The user was disabled, was deleted or got another password during the sign-in.';
+      signIns.record({ userId, username: null, method, result: 'REFUSED', detail, ...client });
+    }
+    for (const sessionId of excess) revoked.add(sessionId, now);
     return issued;
   }
 
@@ -88,11 +230,16 @@ export class Sessions {
     return this.#tokens.refresh(old, client);
   }
 
+  /** The session of an authentic auth token, whether it has ended or not. */
+  sessionOf(authToken: string): string | undefined {
+    return this.#options.authTokens.read(authToken)?.sessionId;
+  }
+
   /**
    * Reads no database. An auth token is valid until it expires, its signing key is retired, its user is disabled or deleted, or its
    * session is revoked. A logout alone does not end it. With a view token, the viewer has the rights of another user.
    */
-  authenticate(authToken: string, viewToken?: string): Viewer {
+  authenticate(authToken: string, viewToken?: string): SessionViewer {
     const { authTokens, viewTokens, clock } = this.#options;
     const viewer = authTokens.read(authToken);
     if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid. Log in again.');
@@ -105,10 +252,37 @@ export class Sessions {
     return viewToken === undefined ? viewer : viewTokens.apply(viewer, viewToken);
   }
 
+  /**
+   * Accepts an auth token or an API key, for requests to the graph. `address` returns the address of the client. Only the first
+   * request with a key reads the database.
+   */
+  authenticateRequest(
+    credential: string,
+    { viewToken, address }: { readonly viewToken: string | undefined; readonly address: () => string | null },
+  ): PromiseOrValue<Viewer> {
+    if (!credential.startsWith(apiKeyPrefix)) return this.authenticate(credential, viewToken);
+    if (viewToken === undefined) return this.#options.apiKeys.authenticate(credential, address());
+    throw new Refusal(
+      'INVALID_VIEW_TOKEN',
+      'A view needs an auth token. It is not possible with an API key.',
+    );
+  }
+
+  /** Records that an open connection of the viewer uses an API key. */
+  recordApiKeyUse({ apiKeyId }: Viewer, address: string | null): void {
+    if (apiKeyId !== undefined) this.#options.apiKeys.recordUse(apiKeyId, address);
+  }
+
+  /** Stores the last use of API keys. */
+  storeApiKeyUses(): Promise<void> {
+    return this.#options.apiKeys.storeUses({ isLast: true });
+  }
+
   /** Whether the session was revoked, its user disabled or deleted, or the signing key retired since `authenticate`. */
   isEnded(viewer: Viewer): boolean {
     const { revoked, authTokens } = this.#options;
-    return revoked.has(viewer) || authTokens.isKeyRetired(viewer.keyId);
+    const { signingKeyId } = viewer;
+    return revoked.has(viewer) || (signingKeyId !== undefined && authTokens.isKeyRetired(signingKeyId));
   }
 
   /** Whether the view has expired, its administrator has lost the role, or its user was disabled or deleted. */
@@ -117,7 +291,7 @@ export class Sessions {
   }
 
   /** Revokes the session of a valid auth token. */
-  async logOutByAuthToken(authToken: string): Promise<Viewer> {
+  async logOutByAuthToken(authToken: string): Promise<SessionViewer> {
     const viewer = this.authenticate(authToken);
     await logOutSession(this.#options.database, this.#options.clock, viewer);
     return viewer;
@@ -135,42 +309,33 @@ export class Sessions {
    * present one of its tokens.
    */
   async prune(): Promise<void> {
-    const { database, clock, settings, throttle, revoked } = this.#options;
+    const { database, clock, settings, throttle, revoked, apiKeys } = this.#options;
     await this.#tokens.storeReplays();
+    await apiKeys.storeUses();
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
     const parameters = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatchSize };
+    // The clock of another node may be behind.
+    const expired = { before: clock.now() - clockSkewMs, batch: pruneBatchSize };
     await pruneInBatches(database, deleteExpired, parameters, maxBatches);
     await pruneInBatches(database, deleteRevoked, parameters, maxBatches);
+    await pruneInBatches(database, expiredEnrolments, expired, maxBatches);
+    await pruneInBatches(database, expiredChallenges, expired, maxBatches);
     await throttle.prune();
     await revoked.prune();
   }
+}
 
-  /** Returns undefined if the credentials have changed in the meantime. */
-  async #start(
-    credentials: CheckedCredentials,
-    client: ClientInfo,
-    clearFailures: ClearFailures,
-  ): Promise<IssuedTokens | undefined> {
-    const { database, clock, settings, revoked } = this.#options;
-    const id = randomUUID();
-    const refreshToken = newRefreshToken();
-    const now = clock.now();
-    const digest = digestOf(refreshToken);
-    const max = settings.maxSessionsPerUser;
-    let excess: readonly string[] = [];
-    const start = async (transaction: Transaction): Promise<IssuedTokens | undefined> => {
-      if (!(await recordLogin(transaction, credentials, now))) return undefined;
-      const { userId } = credentials;
-      const expiresAt = this.#tokens.expiryFrom(now);
-      await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
-      if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
-      await clearFailures(transaction);
-      // Issued inside the transaction, so that no session is created without a signing key.
-      return this.#tokens.issue(userId, id, refreshToken);
-    };
-    // Revoking a session writes to the journal, whose lock must be taken before every other lock.
-    const issued = await (max > 0 ? runChange(database, start) : database.transaction(start));
-    for (const sessionId of excess) revoked.add(sessionId, now);
-    return issued;
-  }
+function passwordsOff(): Refusal {
+  return new Refusal(
+    'FORBIDDEN',
+    'You cannot log in with a password on this server. Use single sign-on or a passkey.',
+  );
+}
+
+/** The password was correct, and the client must continue with a code or an enrolment. */
+function isSecondStepMissing(error: unknown): boolean {
+  return (
+    error instanceof Refusal &&
+    (error.code === 'SECOND_FACTOR_REQUIRED' || error.code === 'SECOND_FACTOR_ENROLMENT_REQUIRED')
+  );
 }

@@ -31,6 +31,8 @@ interface SignedTokenOptions<Own, Content> extends TokenServices {
   readonly type: string;
   /** No node issues a token with a longer lifetime. */
   readonly maxLifetimeMs: number;
+  /** Checks the claims that only this type of token has. By default, they are valid. */
+  readonly isValid?: (claims: Own) => boolean;
   /** `Own` contains the claims that only this type of token has. */
   readonly toContent: (claims: Own, token: { readonly keyId: string; readonly expiresAt: number }) => Content;
 }
@@ -43,7 +45,8 @@ interface Verifier {
 }
 
 const maxCachedTokens = 10_000;
-const maxTokenLength = 2_048;
+/** A token with an issuer and an audience of 255 characters each, which JSON may escape, has less than 5,000. */
+const maxTokenLength = 6_144;
 
 /** Tokens of one type. A token of another type has another header, so it is never accepted. */
 export class SignedTokens<Own extends object, Content extends object> {
@@ -103,9 +106,10 @@ export class SignedTokens<Own extends object, Content extends object> {
     if (!signatureBytes || !payloadBytes) return undefined;
     if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
     const claims = JSON.parse(payloadBytes.toString()) as StandardClaims & Own;
-    const { clock, issuer, maxLifetimeMs, toContent } = this.#options;
+    const { clock, issuer, maxLifetimeMs, isValid, toContent } = this.#options;
     const times = { now: clock.now(), stoppedAt, maxLifetimeMs };
-    if (claims.iss !== issuer || !hasValidTimes(claims, times)) return undefined;
+    if (claims.iss !== issuer || !hasValidTimes(claims, times) || isValid?.(claims) === false)
+      return undefined;
     const content = toContent(claims, { keyId: key.id, expiresAt: Math.round(claims.exp * 1000) });
     this.#verifiedTokens.set(token, content);
     return content;

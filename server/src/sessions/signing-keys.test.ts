@@ -243,7 +243,7 @@ describe('a node', () => {
     node.isDatabaseDown = false;
     await node.keys.reread();
     assert.equal(node.tokens.read(forged), undefined);
-    assert.equal(node.tokens.read(before)?.keyId, old!.id);
+    assert.equal(node.tokens.read(before)?.signingKeyId, old!.id);
   });
 
   test('keeps its keys if the database returns none', async () => {

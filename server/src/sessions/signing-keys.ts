@@ -13,7 +13,7 @@ import type { Clock } from '../clock.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Reader } from '../database/database.ts';
-import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts';
+import { decryptBytes, deriveKey, encryptBytes, masterKeyId } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -198,9 +198,8 @@ export class KeyEncryption {
 
   constructor(masterKey: string | undefined) {
     if (masterKey === undefined) return;
-    const derive = (purpose: string) => deriveKey(masterKey, { salt: '', purpose });
-    this.#key = derive('espalier signing keys');
-    this.id = Buffer.from(derive('espalier master key name')).subarray(0, 6).toString('hex');
+    this.#key = deriveKey(masterKey, { salt: '', purpose: 'espalier signing keys' });
+    this.id = masterKeyId(masterKey);
   }
 
   /** Returns the key unchanged without a master key. */
@@ -221,7 +220,7 @@ export class KeyEncryption {
     if (decryptedKey) return decryptedKey;
     throw new StartError(
       sealedWith === this.id
-        ? `The signing key ${id} in the database was changed or damaged: its seal is broken. To retire the key, run 'espalier keys retire ${id}'.`
+        ? `The signing key ${id} in the database was changed or damaged: its seal is broken. To retire the key, run 'espalier signing-key retire ${id}'.`
         : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the current one (${this.id}). Set the master key with which it was sealed. ${masterKeyHelp}`,
     );
   }

@@ -9,7 +9,7 @@ import { detailsOf, type JournalEntry } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { View, Viewer } from './auth-token.ts';
+import { requireSession, type SessionViewer, type View, type Viewer } from './auth-token.ts';
 import { SignedTokens, type TokenServices } from './signed-token.ts';
 
 export const viewSeconds = 900;
@@ -63,13 +63,13 @@ export class ViewTokens {
     options.feed.onGap(() => (this.#unknownUpTo = options.feed.last));
   }
 
-  issue({ userId, sessionId }: Pick<Viewer, 'userId' | 'sessionId'>, viewed: View): string {
+  issue({ userId, sessionId }: Pick<SessionViewer, 'userId' | 'sessionId'>, viewed: View): string {
     const claims = { by: userId, sid: sessionId, view: viewed.userId, num: viewed.number };
     return this.#tokens.issue(claims, viewed.expiresAt - this.#options.clock.now()).token;
   }
 
   /** Returns the viewer with the view of the token. Refuses a token of another user or session, and a token whose view has ended. */
-  apply(viewer: Viewer, token: string): Viewer {
+  apply(viewer: SessionViewer, token: string): SessionViewer {
     const stored = this.#tokens.read(token);
     const isOwn = stored?.byUserId === viewer.userId && stored.sessionId === viewer.sessionId;
     if (!stored || !isOwn)
@@ -132,7 +132,8 @@ export class Views {
    * The token is issued after the commit and never stored. A repeated request with the same idempotency key returns another
    * token of the same view, which ends at the same time.
    */
-  async start(caller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
+  async start(apiCaller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
+    const caller = requireSession(apiCaller);
     const { result, ...made } = await runAsAdministrator(
       this.#changes,
       caller,

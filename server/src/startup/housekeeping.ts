@@ -1,14 +1,17 @@
 /** Periodic tasks of a server: deleting expired data, rotating keys, probing the database and making backups. */
 
+import { pruneApiKeys } from '../accounts/api-keys.ts';
 import { retryFailedWrite } from '../database/installation-values.ts';
 import { purgeTrash } from '../folders/purge.ts';
 import { pruneIdempotencyKeys } from '../journal/idempotency.ts';
 import { pruneJournal } from '../journal/prune.ts';
 import { createKeyRotation } from '../sessions/manage-signing-keys.ts';
+import { pruneSignIns } from '../sessions/sign-in-reads.ts';
 import { rereadKeysEveryMs } from '../sessions/signing-keys.ts';
 import type { Services } from './services.ts';
 
 const housekeepingEveryMs = 10_000;
+const storeSignInsEveryMs = 1_000;
 const probeDatabaseEveryMs = 5_000;
 /**
  * After a failed write, a small write is retried, so that the server detects the end of the outage even if no client changes
@@ -23,22 +26,29 @@ export class Housekeeping {
   #stopTimers: readonly (() => Promise<void>)[] = [];
 
   constructor(services: Services) {
-    const { database, clock, settings, sessions } = services;
+    const { database, clock, settings, sessions, signIns, singleSignOn } = services;
     const storedData = [
       createKeyRotation(services),
       () => purgeTrash(database, clock.now(), settings.trashDays),
       () => pruneJournal(database, clock.now(), settings),
       () => pruneIdempotencyKeys(database, clock.now()),
+      async () => singleSignOn?.prune(),
+      () => pruneSignIns(database, clock.now(), settings),
+      () => pruneApiKeys(database, clock.now()),
     ];
     this.#services = services;
     // Only the first worker runs the tasks for stored data. `sessions.prune` runs in each worker, because it also saves and
     // clears data in the memory of the worker.
-    this.#tasks = [() => sessions.prune(), ...(services.isFirstWorker ? storedData : [])];
+    this.#tasks = [
+      () => sessions.prune(),
+      () => signIns.store(),
+      ...(services.isFirstWorker ? storedData : []),
+    ];
   }
 
   /** Starts the timers. */
   start(): void {
-    const { database, log, keys, isReady, backups, onKeysError } = this.#services;
+    const { database, log, keys, signIns, isReady, backups, onKeysError } = this.#services;
     this.#stopTimers = [
       repeat(
         () => runAll(this.#tasks),
@@ -50,6 +60,15 @@ export class Housekeeping {
           ),
       ),
       repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
+      repeat(
+        () => signIns.store(),
+        storeSignInsEveryMs,
+        (err) =>
+          log.warn(
+            { err },
+            'Failed sign-ins cannot be stored. The server keeps them and retries every second.',
+          ),
+      ),
       // Logs an outage of the database even if no program requests the health of the node.
       repeat(isReady, probeDatabaseEveryMs, (err) =>
         log.error({ err }, 'The check of the database failed unexpectedly. This is a bug.'),

@@ -3,6 +3,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
 import { generatePassword, type Passwords } from '../accounts/passwords.ts';
+import { createFactorEncryption } from '../accounts/second-factors/factors.ts';
+import { sealTotpSecrets } from '../accounts/second-factors/sealed-secrets.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
 import { readInstallationValue, insertInstallationValue } from '../database/installation-values.ts';
@@ -18,7 +20,7 @@ interface FirstStartOptions {
   readonly passwords: Passwords;
   readonly encryption: KeyEncryption;
   readonly now: number;
-  readonly settings: Pick<Settings, 'adminUsername' | 'adminPassword' | 'demo'>;
+  readonly settings: Pick<Settings, 'adminUsername' | 'adminPassword' | 'demo' | 'masterKey'>;
 }
 
 export interface NewAdministrator {
@@ -34,6 +36,7 @@ const unfinishedCopy =
 /** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator if this call created one. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, encryption, now, settings } = options;
+  const factorEncryption = createFactorEncryption(settings.masterKey);
   const candidate = (await hasUsers(database)) ? undefined : await prepareAdministrator(options);
   return runChange(database, async (transaction) => {
     await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
@@ -41,6 +44,10 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     if (await readInstallationValue(transaction, 'copying')) throw new StartError(unfinishedCopy);
     await insertInstallationValue(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });
+    // Like the signing keys, secrets from before the master key was set are encrypted now.
+    if (factorEncryption.id !== null) {
+      await sealTotpSecrets(transaction, { from: factorEncryption, to: factorEncryption });
+    }
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
     if (settings.demo) await createDemoTree(transaction, now);

@@ -22,11 +22,19 @@ import { checkHealth } from '../observability/health.ts';
 import type { Metrics, Samples } from '../observability/metrics.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
 import type { SharedAttemptQueues } from '../sessions/attempt-queues.ts';
+import { ApiKeyVerification } from '../sessions/api-key-verification.ts';
 import { AuthTokens } from '../sessions/auth-token.ts';
 import { KeyEncryption, SigningKeys } from '../sessions/signing-keys.ts';
 import { LoginThrottle } from '../sessions/login-throttle.ts';
 import { RevocationCache } from '../sessions/revocation.ts';
+import { LoginEnrolments } from '../sessions/second-factors/login-enrolment.ts';
+import { PasskeyLogin } from '../sessions/second-factors/passkey-login.ts';
+import { createSecondFactorServices } from '../sessions/second-factors/second-factor-services.ts';
+import { SecondStep } from '../sessions/second-factors/second-step.ts';
 import { Sessions } from '../sessions/sessions.ts';
+import { withProvider } from '../sessions/single-sign-on/provider-settings.ts';
+import type { SingleSignOn } from '../sessions/single-sign-on/single-sign-on.ts';
+import { SignIns } from '../sessions/sign-ins.ts';
 import { ViewTokens } from '../sessions/view-as.ts';
 import { prepareInstallation, readStoredIssuer, type NewAdministrator } from './installation.ts';
 import type { ServerTracing } from './telemetry.ts';
@@ -83,8 +91,9 @@ export async function createServices(base: ServerBase) {
   const core = await createCoreServices(base);
   try {
     const tokens = await createTokenServices(core);
+    const singleSignOn = await openSingleSignOn(core, tokens);
     const health = await createHealthServices(core);
-    const services = { ...core, ...tokens, ...health };
+    const services = { ...core, ...tokens, ...health, singleSignOn };
     return { ...services, graph: createGraphService(services) };
   } catch (error) {
     core.feed.close();
@@ -129,7 +138,12 @@ async function createCoreServices(base: ServerBase) {
 async function createTokenServices(core: CoreServices) {
   const { settings, installation, metrics, log, logOutage, worker } = core;
   const issuer = settings.issuer ?? installation;
-  const authTokens = new AuthTokens({ ...core, issuer, lifetimeSeconds: settings.authTokenSeconds });
+  const authTokens = new AuthTokens({
+    ...core,
+    issuer,
+    audience: settings.audience,
+    lifetimeSeconds: settings.authTokenSeconds,
+  });
   const viewTokens = new ViewTokens({ ...core, issuer });
   const onError = (err: unknown) =>
     logOutage(
@@ -142,8 +156,13 @@ async function createTokenServices(core: CoreServices) {
     isOn: settings.loginThrottle,
     attemptQueues: worker?.attemptQueues,
   });
+  const signIns = new SignIns(core);
+  const secondFactors = createSecondFactorServices({ ...core, issuer, throttle });
   const sessions = new Sessions({
     ...core,
+    signIns,
+    apiKeys: new ApiKeyVerification({ ...core, revoked, signIns }),
+    secondStep: new SecondStep(secondFactors),
     throttle,
     authTokens,
     viewTokens,
@@ -157,7 +176,29 @@ async function createTokenServices(core: CoreServices) {
     },
     onReplay: () => metrics?.countReplay('tolerated'),
   });
-  return { throttle, sessions, viewTokens };
+  const loginServices = { ...secondFactors, sessions, signIns };
+  const loginEnrolments = new LoginEnrolments(loginServices);
+  const passkeyLogin = new PasskeyLogin(loginServices);
+  return { throttle, sessions, signIns, viewTokens, revoked, secondFactors, loginEnrolments, passkeyLogin };
+}
+
+type TokenServices = Awaited<ReturnType<typeof createTokenServices>>;
+
+/** The module is loaded only if single sign-on is configured, to keep the start fast. Does not wait for the provider. */
+async function openSingleSignOn(
+  core: CoreServices,
+  tokens: TokenServices,
+): Promise<SingleSignOn | undefined> {
+  const settings = withProvider(core.settings);
+  if (!settings) return undefined;
+  const { SingleSignOn } = await import('../sessions/single-sign-on/single-sign-on.ts');
+  return new SingleSignOn({
+    ...core,
+    ...tokens,
+    settings,
+    hasConsole: settings.console,
+    onWarning: core.logOutage,
+  });
 }
 
 async function createHealthServices(core: CoreServices) {
@@ -195,18 +236,22 @@ async function openBackups(core: CoreServices, isMaker: boolean): Promise<Schedu
 }
 
 type GraphDependencies = CoreServices &
-  Awaited<ReturnType<typeof createTokenServices>> &
-  Awaited<ReturnType<typeof createHealthServices>>;
+  TokenServices & { readonly singleSignOn: SingleSignOn | undefined } & Awaited<
+    ReturnType<typeof createHealthServices>
+  >;
 
 function createGraphService(services: GraphDependencies) {
-  const { database, clock, passwords, throttle, viewTokens, feed, activity, version } = services;
+  const { database, clock, passwords, throttle, viewTokens, feed, activity, version, secondFactors } =
+    services;
   const { settings, worker, metrics, log, logOutage } = services;
   return createGraph({
     database,
     clock,
     passwords,
     throttle,
+    secondFactors,
     viewTokens,
+    singleSignOn: services.singleSignOn,
     feed,
     limits: settings,
     trashDays: settings.trashDays,

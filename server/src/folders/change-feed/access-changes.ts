@@ -4,7 +4,7 @@
  */
 
 import type { AccessCache, LatestAccess, AccessSnapshot } from '../../access/access-cache.ts';
-import type { Access } from '../../access/access.ts';
+import { rightsIdOf, type Access, type RightsHolder } from '../../access/access.ts';
 import { hasAccessChangedTwice } from '../../access/access-history.ts';
 import type { ConsistentReader, Database } from '../../database/database.ts';
 import type { JournalEntry } from '../../journal/journal-entry.ts';
@@ -36,7 +36,7 @@ export class AccessChanges {
   readonly #services: AccessChangesServices;
   /** The effects by the keys of `keyOf()`. */
   readonly #effects = new Map<string, { readonly before: Access; readonly found: Promise<AccessEffects> }>();
-  /** The latest rights by user id. */
+  /** The latest rights by `rightsIdOf()`. */
   readonly #latest = new Map<string, Promise<LatestAccess>>();
   #last = 0;
   #timesReplaced = 0;
@@ -57,7 +57,7 @@ export class AccessChanges {
     if (cached) return cached;
     const { entry, under } = accessChange;
     const before = accessChange.before.access;
-    const found = this.#readSnapshot(before.userId, async (reader, latest): Promise<AccessEffects> => {
+    const found = this.#readSnapshot(before, async (reader, latest): Promise<AccessEffects> => {
       if (await isHistoryLost(reader, accessChange, latest)) return { latest, effects: 'lost' };
       const change = { before, after: latest.access, number: entry.number - 1, under };
       return { latest, effects: await effectsOfAccess(reader, change) };
@@ -67,22 +67,23 @@ export class AccessChanges {
   }
 
   /** The viewer's latest rights. Refuses a user who can no longer log in. */
-  latest(userId: string): Promise<LatestAccess> {
+  latest(holder: RightsHolder): Promise<LatestAccess> {
     this.#dropOld();
-    const cached = this.#latest.get(userId);
+    const rightsId = rightsIdOf(holder);
+    const cached = this.#latest.get(rightsId);
     if (cached) return cached;
-    const found = this.#readSnapshot(userId, (_, latest) => Promise.resolve(latest));
-    share(this.#latest, userId, found, found);
+    const found = this.#readSnapshot(holder, (_, latest) => Promise.resolve(latest));
+    share(this.#latest, rightsId, found, found);
     return found;
   }
 
   #readSnapshot<T>(
-    userId: string,
+    holder: RightsHolder,
     work: (reader: ConsistentReader, latest: LatestAccess) => Promise<T>,
   ): Promise<T> {
     const { database, accessCache } = this.#services;
     return database.shortSnapshot(async (snapshot) =>
-      work(snapshot, await accessCache.accessFor(snapshot, userId)),
+      work(snapshot, await accessCache.accessFor(snapshot, holder)),
     );
   }
 
@@ -107,7 +108,7 @@ function share<T>(cache: Map<string, T>, key: string, shared: T, found: Promise<
 /** All rights that were read before the entry lead to the same effects, so they share a key. */
 function keyOf({ before, entry, under }: AccessChangeEntry): string {
   const after = Math.max(before.position.number, entry.number - 1);
-  return `${before.access.userId} ${after} ${entry.number} ${under}`;
+  return `${rightsIdOf(before.access)} ${after} ${entry.number} ${under}`;
 }
 
 /**

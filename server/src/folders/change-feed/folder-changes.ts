@@ -61,8 +61,16 @@ export function withPositions(
   return effects.map((effect, index) => ({ ...effect, position: index < last ? previous : entry }));
 }
 
-/** The change that a viewer with this access sees in an entry. `under` limits it to this folder and the folders inside it. */
-export function effectOf(entry: JournalEntry, access: Access, under: string | undefined): Effect | undefined {
+/**
+ * The change that a viewer with this access sees in an entry. `under` limits it to this folder and the folders inside it. `before` is the
+ * access before the entry.
+ */
+export function effectOf(
+  entry: JournalEntry,
+  access: Access,
+  under: string | undefined,
+  before = access,
+): Effect | undefined {
   const { kind, folderId, pathIds, oldPathIds } = entry;
   if (!folderId || !pathIds) return undefined;
   const isInside = (path: readonly string[]) => under === undefined || path.includes(under);
@@ -80,7 +88,7 @@ export function effectOf(entry: JournalEntry, access: Access, under: string | un
     return isReadable ? { ...effect('IMPORT'), count: detailsOf(entry.after)['count'] as number } : undefined;
   }
   if (kind !== 'MOVE_FOLDER' || !oldPathIds) return undefined;
-  const wasSeen = isInside(oldPathIds) && access.sees(oldPathIds);
+  const wasSeen = isInside(oldPathIds) && access.sees(oldPathIds) && before.sees(oldPathIds);
   if (!isSeen) return wasSeen ? effect('DELETE') : undefined;
   const isSame =
     wasSeen && visibilityChange({ access, pathIds: oldPathIds }, { access, pathIds }) !== 'uncovered';

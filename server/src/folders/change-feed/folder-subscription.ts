@@ -123,7 +123,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
         feed.timesReplaced === this.#timesReplaced && feed.last - number <= this.#options.maxBacklog;
       const entry = isNear && number < this.#endSignal.upTo ? this.#entryAfter(number) : undefined;
       if (!entry || !this.#hasLatestRights) return undefined;
-      this.#reportEntry(entry, []);
+      this.#reportEntry(entry, [], this.#rights.access);
     }
   }
 
@@ -162,9 +162,9 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     return { done: false, value };
   }
 
-  #reportEntry(entry: JournalEntry, accessEffects: readonly Effect[]): void {
+  #reportEntry(entry: JournalEntry, accessEffects: readonly Effect[], before: Access): void {
     this.#report = {
-      changes: withPositions(entry, this.#position, this.#effectsOf(entry, accessEffects)),
+      changes: withPositions(entry, this.#position, this.#effectsOf(entry, accessEffects, before)),
       returnedCount: 0,
       end: entry,
     };
@@ -191,10 +191,11 @@ class FolderSubscription implements ChangeStream<FolderChange> {
       entry = read[0];
       if (!entry) return undefined;
     }
+    const before = this.#rights.access;
     const effects = this.#hasLatestRights ? [] : await this.#effectsOfAccess(entry);
     if (effects === 'lost') return this.#resync();
     if (effects === 'ended') return effects;
-    this.#reportEntry(entry, effects);
+    this.#reportEntry(entry, effects, before);
     return undefined;
   }
 
@@ -233,7 +234,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   }
 
   #latestRights(): Promise<AccessSnapshot | 'ended'> {
-    return this.#readUnlessEnded(() => this.#services.accessChanges.latest(this.#rights.access.userId));
+    return this.#readUnlessEnded(() => this.#services.accessChanges.latest(this.#rights.access));
   }
 
   async #resync(): Promise<'ended' | undefined> {
@@ -257,11 +258,15 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     );
   }
 
-  #effectsOf(entry: JournalEntry, accessEffects: readonly Effect[]): readonly Effect[] {
+  #effectsOf(entry: JournalEntry, accessEffects: readonly Effect[], before: Access): readonly Effect[] {
     const { access } = this.#rights;
     const trackedEffect = this.#trackedFolder?.apply(entry, access);
     const effects: Effect[] = [];
-    for (const effect of [...accessEffects, effectOf(entry, access, this.#options.under), trackedEffect]) {
+    for (const effect of [
+      ...accessEffects,
+      effectOf(entry, access, this.#options.under, before),
+      trackedEffect,
+    ]) {
       const isRepeated = effects.some(
         ({ kind, folderId }) => kind === effect?.kind && folderId === effect.folderId,
       );

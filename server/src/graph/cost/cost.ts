@@ -202,6 +202,7 @@ export const weights: Readonly<Record<string, number>> = {
   node: 1,
   user: 1,
   group: 1,
+  apiKey: 1,
   viewer: 1,
   cursor: 1,
   // These read many rows for one value of the response.
@@ -224,6 +225,9 @@ export const weights: Readonly<Record<string, number>> = {
   recentFolders: 5,
   access: 5,
   accessChanges: 5,
+  identities: 5,
+  apiKeys: 5,
+  signIns: 5,
   refreshes: 10,
   server: 5,
   gauges: 20,

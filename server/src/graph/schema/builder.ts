@@ -20,12 +20,15 @@ import type { Activity } from '../../observability/activity.ts';
 import type { Gauges } from '../../observability/gauges.ts';
 import type { HealthCheck } from '../../observability/health.ts';
 import type { LoginThrottle } from '../../sessions/login-throttle.ts';
+import type { SingleSignOn } from '../../sessions/single-sign-on/single-sign-on.ts';
+import type { SecondFactorServices } from '../../sessions/second-factors/second-factor-services.ts';
 import type { ViewTokens } from '../../sessions/view-as.ts';
 import type { Scheduler, Task } from '../../concurrency/fair-scheduler.ts';
 import type { Budget } from '../cost/budget.ts';
 import type { Limits } from '../cost/limits.ts';
 import type { Connection, PageInfo as PageInfoShape } from './connections/relay-connection.ts';
 import type { FolderNode } from './folders/folder-batch.ts';
+import type { ApiKeyNode } from './people/api-key-batch.ts';
 import type { SessionNode, UserNode } from './people/people-batch.ts';
 import type { Viewer } from '../../sessions/auth-token.ts';
 
@@ -50,7 +53,10 @@ export interface GraphServices {
   readonly accessCache: AccessCache;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly secondFactors: SecondFactorServices;
   readonly viewTokens: Pick<ViewTokens, 'issue'>;
+  /** Undefined if single sign-on is not configured. */
+  readonly singleSignOn?: Pick<SingleSignOn, 'readCode'> | undefined;
   readonly feed: JournalFeed;
   readonly limits: Limits;
   /** How long a deleted folder can be restored. */
@@ -138,6 +144,8 @@ export const UserConnection = builder.objectRef<Connection<UserNode>>('UserConne
 export const Group = builder.objectRef<GroupRow>('Group');
 export const GroupConnection = builder.objectRef<Connection<GroupRow>>('GroupConnection');
 export const Session = builder.objectRef<SessionNode>('Session');
+export const ApiKey = builder.objectRef<ApiKeyNode>('ApiKey');
+export const ApiKeyConnection = builder.objectRef<Connection<ApiKeyNode>>('ApiKeyConnection');
 export const SessionConnection = builder.objectRef<Connection<SessionNode>>('SessionConnection');
 
 function toMilliseconds(value: unknown): number {

@@ -15,9 +15,13 @@ import { Grants } from '../../folders/folder-grants.ts';
 import type { SeenFolder } from '../../folders/folder-writes.ts';
 import { Folders } from '../../folders/folders.ts';
 import { PersonalFolders } from '../../folders/personal-folders.ts';
+import { requireFolder, viewTree } from '../../folders/tree-view.ts';
 import { ChangeRunner, type Caller, type Changed } from '../../journal/change-runner.ts';
 import { toJournalCursor } from '../../journal/journal-entry.ts';
+import { ApiKeys } from '../../sessions/manage-api-keys.ts';
 import { SessionRevocations } from '../../sessions/revocation.ts';
+import { Identities } from '../../sessions/single-sign-on/identities.ts';
+import { SecondFactors } from '../../sessions/second-factors/manage-second-factors.ts';
 import { Users } from '../../sessions/manage-users.ts';
 import { Views } from '../../sessions/view-as.ts';
 import {
@@ -40,6 +44,11 @@ export function createDomain(services: GraphServices) {
     groups: new Groups(changes),
     users: new Users(changes, services),
     sessions: new SessionRevocations(changes),
+    identities: new Identities(changes, services.singleSignOn, services.secondFactors),
+    apiKeys: new ApiKeys(changes, (transaction, access, folderId) =>
+      requireFolder(viewTree(transaction, access), folderId),
+    ),
+    secondFactors: new SecondFactors(changes, { ...services.secondFactors, passwords: services.passwords }),
     views: new Views(changes, services.viewTokens),
   };
 }

@@ -35,7 +35,17 @@ test('gives every mutation one argument, `input`', () => {
 });
 
 /** Clients such as Relay and Apollo Client cache objects by `id`. Each of these types has random ids of its own. */
-const typesWithIds = ['Folder', 'Group', 'Session', 'SigningKey', 'User'];
+const typesWithIds = [
+  'ApiKey',
+  'Folder',
+  'Group',
+  'Identity',
+  'Passkey',
+  'Session',
+  'SignIn',
+  'SigningKey',
+  'User',
+];
 
 test('has a field `id` only on types with ids of their own', () => {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type));
@@ -55,7 +65,15 @@ const boundedLists: Readonly<Record<string, string>> = {
   'Folder.ancestors': 'The tree is at most 256 levels deep.',
   'JournalEntry.ancestorIds': 'The tree is at most 256 levels deep.',
   'JournalEntry.formerAncestorIds': 'The tree is at most 256 levels deep.',
+  'SecondFactor.passkeys': 'A user has at most 20 passkeys.',
+  'ConfirmTotpEnrolmentPayload.recoveryCodes': 'Ten codes.',
+  'CreateRecoveryCodesPayload.recoveryCodes': 'Ten codes.',
+  'FinishPasskeyEnrolmentPayload.recoveryCodes': 'Ten codes.',
   'Session.refreshes': 'Holds the latest 20 refreshes.',
+  'ApiKey.networks': 'Holds at most 50 networks.',
+  'CreateApiKeyInput.networks': 'Holds at most 50 networks.',
+  'User.identities': 'A user has at most 20 identities.',
+  'Viewer.identities': 'A user has at most 20 identities.',
   'Viewer.recentFolders': 'Holds the latest 20 visits.',
   'TrashPage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
   'ChangePage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
@@ -71,6 +89,8 @@ const boundedLists: Readonly<Record<string, string>> = {
   'AddToGroupInput.userIds': 'The request body is at most 32 MiB.',
   'RemoveFromGroupInput.userIds': 'The request body is at most 32 MiB.',
   'JournalFilter.kinds': 'The request body is at most 32 MiB.',
+  'SignInFilter.methods': 'The request body is at most 32 MiB.',
+  'SignInFilter.results': 'The request body is at most 32 MiB.',
 };
 
 test('contains only lists that are in a connection or bounded in another way', () => {

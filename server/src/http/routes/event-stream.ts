@@ -6,6 +6,7 @@ import type { GraphResult, GraphStream } from '../../graph/graph.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Viewer } from '../../sessions/auth-token.ts';
 import { describeFinished } from '../access-log.ts';
+import { clientAddress } from '../request-context.ts';
 import { onFinished } from '../tcp-connections.ts';
 import { toGraphError } from '../errors.ts';
 import type { ConnectionBackpressure, ResponseSlot } from '../guards/backpressure.ts';
@@ -84,7 +85,9 @@ class EventStream extends Readable implements LiveConnection {
 
   /** Sends a comment, unless an event waits to be sent. */
   heartbeat(): void {
-    if (!this.#isOver && this.readableLength === 0) this.push(comment);
+    if (this.#isOver) return;
+    if (this.readableLength === 0) this.push(comment);
+    this.#services.sessions.recordApiKeyUse(this.#lease.viewer, clientAddress(this.#reply.request));
   }
 
   /** Sends no `complete`, because a client would regard the subscription as ended and not reconnect. */

@@ -4,10 +4,11 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { ExecutionOptions, GraphResult } from '../../graph/graph.ts';
 import { clientGone, Refusal } from '../../refusal.ts';
-import { cachedBearer, viewTokenOf } from '../request-context.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
+import { cachedBearer, clientAddress, viewTokenOf } from '../request-context.ts';
 import { onFinished } from '../tcp-connections.ts';
 import { ResponseSlot } from '../guards/backpressure.ts';
 import { limitLargeBody } from '../guards/body-limits.ts';
@@ -38,10 +39,21 @@ export function addGraphRoute(app: FastifyInstance, services: HttpServices): voi
     {
       // Runs before the body is read, because only an authenticated client may send 32 MiB.
       onRequest: (request, reply, done) => {
-        const viewer = sessions.authenticate(cachedBearer(request.raw), viewTokenOf(request.raw));
-        request.viewer = viewer;
-        reply.setUser(viewer.userId);
-        admission.checkOperation(viewer.userId);
+        const admit = (viewer: Viewer) => {
+          request.viewer = viewer;
+          reply.setUser(viewer.userId);
+          admission.checkOperation(viewer.userId);
+        };
+        const viewer = sessions.authenticateRequest(cachedBearer(request.raw), {
+          viewToken: viewTokenOf(request.raw),
+          address: () => clientAddress(request),
+        });
+        // Only the first request with an API key waits for the database.
+        if (isPromise(viewer)) {
+          viewer.then(admit).then(() => done(), done);
+          return;
+        }
+        admit(viewer);
         done();
       },
       preParsing: (_request, reply, payload, done) =>

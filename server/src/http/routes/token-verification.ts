@@ -4,10 +4,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { endpoints, type IntrospectionResponse, type KeySet } from '@espalier/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
+import { clientId } from '../../sessions/auth-token.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import { publicKeysCacheSeconds, type SigningKey } from '../../sessions/signing-keys.ts';
 import type { HttpServices } from '../http-services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
+import { readFormField } from './form-field.ts';
 
 export function addKeySet(app: FastifyInstance, { keys }: HttpServices): void {
   let listedKeys: readonly SigningKey[] = [];
@@ -47,7 +49,9 @@ export function addIntrospection(app: FastifyInstance, { sessions, settings }: H
         'Introspection is not enabled on this server. Set ESPALIER_INTROSPECTION_CLIENT to enable it.',
       );
     // Digests have equal lengths, so the time of the comparison reveals nothing.
-    if (!timingSafeEqual(digestOf(basicCredentials(request)), expectedDigest)) {
+    const isExpected = (credentials: string) => timingSafeEqual(digestOf(credentials), expectedDigest);
+    const credentials = basicCredentials(request);
+    if (!isExpected(credentials) && !isExpected(decodeForm(credentials))) {
       throw new Refusal('INVALID_CREDENTIALS', 'The name or password of the introspection client is wrong.');
     }
     done();
@@ -56,7 +60,7 @@ export function addIntrospection(app: FastifyInstance, { sessions, settings }: H
   addEndpoint(
     app,
     endpoints.introspect,
-    (request, reply) => sendJson(reply, introspect(readToken(request), sessions)),
+    (request, reply) => sendJson(reply, introspect(readFormField(request, 'token'), sessions)),
     { onRequest },
   );
 }
@@ -69,6 +73,8 @@ function introspect(token: string, sessions: Sessions): IntrospectionResponse {
       token_type: 'Bearer',
       iss: sessions.issuer,
       sub: userId,
+      aud: sessions.audience,
+      client_id: clientId,
       sid: sessionId,
       exp: Math.floor(tokenExpiresAt / 1000),
     };
@@ -78,23 +84,19 @@ function introspect(token: string, sessions: Sessions): IntrospectionResponse {
   }
 }
 
-function readToken({ headers, body }: FastifyRequest): string {
-  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
-  if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
-    throw new Refusal(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'Send the body with Content-Type: application/x-www-form-urlencoded.',
-    );
-  }
-  const [token, ...more] = new URLSearchParams((body as Buffer | undefined)?.toString()).getAll('token');
-  if (!token || more.length > 0)
-    throw new Refusal('BAD_INPUT', 'The body must contain the field token exactly once.');
-  return token;
-}
-
 function basicCredentials({ headers }: FastifyRequest): string {
   const encoded = /^basic ([\w+/=-]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   return Buffer.from(encoded, 'base64').toString();
+}
+
+/** OAuth clients encode the name and the password like a form before they join them with a colon (RFC 6749 §2.3.1). */
+function decodeForm(credentials: string): string {
+  try {
+    return decodeURIComponent(credentials.replaceAll('+', ' '));
+  } catch {
+    // Not encoded. The text itself was compared already.
+    return credentials;
+  }
 }
 
 function digestOf(text: string): Uint8Array {

@@ -1,12 +1,11 @@
 /** The four token endpoints: login, refresh, logout and verify. `contract/src/endpoints.ts` contains their refusals. */
 
-import { isIP } from 'node:net';
-import { endpoints, type LoginResponse } from '@espalier/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { endpoints, type LoginResponse, type RefusalCode } from '@espalier/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { ClientInfo } from '../../sessions/session-reads.ts';
 import type { IssuedTokens } from '../../sessions/refresh.ts';
-import { optionalBearer, requiredBearer } from '../request-context.ts';
+import { clientAddress, optionalBearer, requiredBearer } from '../request-context.ts';
 import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
 import type { HttpServices } from '../http-services.ts';
@@ -19,32 +18,46 @@ export function addTokenRoutes(app: FastifyInstance, services: HttpServices): vo
   addVerify(app, services);
 }
 
-function addLogin(app: FastifyInstance, { sessions, admission, activity }: HttpServices): void {
+function addLogin(app: FastifyInstance, services: HttpServices): void {
+  const { sessions, activity } = services;
   const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
     const tokens = await sessions.logIn(credentials, readClient(request));
     activity.count('logins');
     return sendTokens(reply, tokens);
   };
-  addEndpoint(app, endpoints.login, logIn, {
+  addEndpoint(app, endpoints.login, logIn, loginHooks(services));
+}
+
+/** Refuses logins while memory is short, and counts the failed ones. */
+export function loginHooks({ admission, activity }: HttpServices): RouteShorthandOptions {
+  return {
     onRequest: (_request, _reply, done) => {
       admission.checkMemory();
       done();
     },
     preParsing: refuseDeepBody,
-    onSend: (_request, { statusCode }, payload, done) => {
-      if (statusCode === 401 || statusCode === 429) activity.count('failedLogins');
+    onSend: ({ refusalCode }, { statusCode }, payload, done) => {
+      const isFailure = statusCode === 401 || statusCode === 429;
+      if (isFailure && !isFirstStep(refusalCode)) activity.count('failedLogins');
       done(null, payload);
     },
-  });
+  };
 }
 
-function addRefresh(app: FastifyInstance, { sessions, activity }: HttpServices): void {
+/** The password was correct, and the login continues. */
+function isFirstStep(code: RefusalCode | null): boolean {
+  return code === 'SECOND_FACTOR_REQUIRED' || code === 'SECOND_FACTOR_ENROLMENT_REQUIRED';
+}
+
+function addRefresh(app: FastifyInstance, { sessions, singleSignOn, activity }: HttpServices): void {
   const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
     const tokens = await sessions.refresh({ authToken, refreshToken }, readClient(request));
     activity.count('refreshes');
+    // In the background, so that a slow provider does not delay the response.
+    singleSignOn?.recheck(sessions.sessionOf(tokens.authToken)!);
     return sendTokens(reply, tokens);
   };
   addEndpoint(app, endpoints.refresh, refresh, { preParsing: refuseDeepBody });
@@ -87,20 +100,20 @@ function addVerify(app: FastifyInstance, { sessions }: HttpServices): void {
   addEndpoint(app, endpoints.verify, verify, { preParsing: refuseDeepBody });
 }
 
-function sendTokens(
-  reply: FastifyReply,
-  { authToken, refreshToken, expiresInSeconds, userId }: IssuedTokens,
-): FastifyReply {
-  const body: LoginResponse = { authToken, expires_in: expiresInSeconds, refreshToken };
-  reply.setUser(userId);
-  return sendJson(reply, body);
+export function sendTokens(reply: FastifyReply, tokens: IssuedTokens): FastifyReply {
+  reply.setUser(tokens.userId);
+  return sendJson(reply, toLoginResponse(tokens));
+}
+
+export function toLoginResponse(tokens: Omit<IssuedTokens, 'userId'>): LoginResponse {
+  const { authToken, refreshToken, expiresInSeconds } = tokens;
+  return { authToken, expires_in: expiresInSeconds, refreshToken };
 }
 
 const maxAgentLength = 255;
 
 /** The client's address and user agent, as the list of sessions contains them. They are stored nowhere else. */
-function readClient({ ip, headers }: FastifyRequest): ClientInfo {
-  const agent = headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength);
-  // Undefined once the connection is closed. Behind a trusted proxy it can be any text.
-  return { address: isIP(ip ?? '') ? ip : null, agent: agent || null };
+export function readClient(request: FastifyRequest): ClientInfo {
+  const agent = request.headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength);
+  return { address: clientAddress(request), agent: agent || null };
 }

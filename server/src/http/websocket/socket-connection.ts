@@ -5,6 +5,7 @@
 
 import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract';
 import type { RawData, WebSocket } from 'ws';
+import { isPromise, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Viewer } from '../../sessions/auth-token.ts';
 import { payloadBearer, payloadViewToken } from '../request-context.ts';
@@ -28,6 +29,8 @@ export interface SocketOptions {
   /** The tokens in the headers of the upgrade. Tokens in `connection_init` replace them. */
   readonly authToken: string | undefined;
   readonly viewToken: string | undefined;
+  /** The address of the client. */
+  readonly address: string | null;
   readonly requestId: string;
 }
 
@@ -93,6 +96,8 @@ export class SocketConnection implements LiveConnection {
 
   heartbeat(): void {
     this.#socket.heartbeat();
+    if (this.#phase !== 'acknowledged') return;
+    this.#services.sessions.recordApiKeyUse(this.#lease!.viewer, this.#options.address);
   }
 
   /** Waits for pending responses. The close reason contains a cursor if all subscriptions have reached the same cursor. */
@@ -153,7 +158,7 @@ export class SocketConnection implements LiveConnection {
     const authToken = payloadBearer(payload) ?? this.#options.authToken;
     if (authToken === undefined) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
     this.#viewToken = payloadViewToken(payload) ?? this.#viewToken;
-    const viewer = this.#services.sessions.authenticate(authToken, this.#viewToken);
+    const viewer = await this.#authenticate(authToken, this.#viewToken);
     const lease = new TokenLease(viewer, this.#services);
     await this.#services.graph.admit(viewer);
     if (lease.hasEnded) throw lease.refusal;
@@ -191,8 +196,16 @@ export class SocketConnection implements LiveConnection {
     const authToken = this.#lease && payloadBearer(payload);
     if (authToken === undefined) return;
     const viewToken = payloadViewToken(payload) ?? this.#viewToken;
-    this.#lease = this.#lease!.renew(this.#services.sessions.authenticate(authToken, viewToken));
-    this.#viewToken = viewToken;
+    const renewed = whenDone(this.#authenticate(authToken, viewToken), (viewer) => {
+      this.#lease = this.#lease!.renew(viewer);
+      this.#viewToken = viewToken;
+    });
+    if (isPromise(renewed)) renewed.catch((error: unknown) => this.#fail(error));
+  }
+
+  #authenticate(authToken: string, viewToken: string | undefined): PromiseOrValue<Viewer> {
+    const { address } = this.#options;
+    return this.#services.sessions.authenticateRequest(authToken, { viewToken, address: () => address });
   }
 
   #warn({ tokenExpiresAt }: Viewer): void {

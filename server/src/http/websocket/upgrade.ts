@@ -5,9 +5,11 @@ import type { Socket } from 'node:net';
 import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
+import { whenDone } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
 import { describeFinished } from '../access-log.ts';
-import { optionalBearer, viewTokenOf } from '../request-context.ts';
+import { clientAddress, optionalBearer, viewTokenOf } from '../request-context.ts';
 import { sendBrokenRequest, ServerResponse } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
@@ -67,18 +69,25 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
     }
     const authToken = optionalBearer(request);
     const viewToken = viewTokenOf(request);
+    const address = clientAddress(request);
+    const open = (viewer: Viewer | undefined) => {
+      if (viewer) reply.setUser(viewer.userId);
+      reply.hijack();
+      const upgradeState = upgrades.get(request.raw)!;
+      const { socket, head } = upgradeState;
+      // The client may have disconnected while its API key was read.
+      if (socket.destroyed) return;
+      upgradeState.reply = reply;
+      reply.raw.detachSocket(socket);
+      server.handleUpgrade(request.raw, socket, head, (webSocket) => {
+        report?.({ ...describeFinished(reply), status: 101 });
+        connect(services, webSocket, { authToken, viewToken, address, requestId: request.id });
+      });
+    };
+    if (authToken === undefined) return open(undefined);
     // Refused here, while the client can still receive a response.
-    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken, viewToken);
-    if (viewer) reply.setUser(viewer.userId);
-    reply.hijack();
-    const upgradeState = upgrades.get(request.raw)!;
-    const { socket, head } = upgradeState;
-    upgradeState.reply = reply;
-    reply.raw.detachSocket(socket);
-    server.handleUpgrade(request.raw, socket, head, (webSocket) => {
-      report?.({ ...describeFinished(reply), status: 101 });
-      connect(services, webSocket, { authToken, viewToken, requestId: request.id });
-    });
+    const viewer = services.sessions.authenticateRequest(authToken, { viewToken, address: () => address });
+    return whenDone(viewer, open);
   };
 
   for (const url of [endpoints.graph.path, socketEndpoint.path]) {

@@ -34,7 +34,8 @@ export const tables: readonly Table[] = [
   defineTable(
     'users',
     'id',
-    'id username username_key password_hash is_administrator created_at disabled_at last_login_at',
+    `id username username_key password_hash is_administrator created_at disabled_at last_login_at
+     kind second_factor_at`,
   ),
   defineTable(
     'sessions',
@@ -48,6 +49,22 @@ export const tables: readonly Table[] = [
     `digest session_id spent_at sealed_successor address agent replays replayed_at replay_address
      replay_agent`,
   ),
+  defineTable('user_identities', 'id', 'id user_id issuer subject name created_at last_used_at'),
+  defineTable(
+    'single_sign_on_sessions',
+    'session_id',
+    'session_id identity_id sid sealed_refresh_token checked_at',
+  ),
+  defineTable('single_sign_on_logouts', 'token_digest', 'token_digest issuer subject sid received_at'),
+  defineTable('totp_secrets', 'user_id', 'user_id secret sealed_with last_step created_at'),
+  defineTable('recovery_codes', 'user_id digest', 'user_id digest used_at'),
+  defineTable(
+    'passkeys',
+    'id',
+    `id user_id credential_id public_key counter transports relying_party is_synced name created_at
+     last_used_at`,
+  ),
+  defineTable('spent_challenges', 'digest', 'digest expires_at'),
   defineTable('signing_keys', 'id', 'id private_key created_at signs_from sealed_with public_key'),
   defineTable(
     'folders',
@@ -55,6 +72,12 @@ export const tables: readonly Table[] = [
     `id parent_id name sort_key version created_at updated_at title icon description properties
      child_count height number folded_name folded_title detached_at detached_from detached_because`,
     { selfReference: 'parent_id' },
+  ),
+  defineTable(
+    'api_keys',
+    'id',
+    `id user_id name identifier secret_digest level is_administrator folder_id networks created_at created_by
+     expires_at revoked_at last_used_at last_used_address`,
   ),
   defineTable('user_groups', 'id', 'id name name_key created_at'),
   defineTable('group_members', 'group_id user_id', 'group_id user_id'),
@@ -64,12 +87,17 @@ export const tables: readonly Table[] = [
     'journal',
     'number',
     `number at kind changes_access by_user_id folder_id user_id group_id session_id path_ids old_path_ids
-     path former_path before after nonce`,
+     path former_path before after nonce by_api_key_id`,
   ),
   defineTable(
     'idempotency_keys',
     'user_id key_digest',
     'user_id key_digest change_digest result journal_number journal_nonce created_at',
+  ),
+  defineTable(
+    'sign_ins',
+    'id',
+    'id at last_at count user_id session_id username method result address agent detail',
   ),
   defineTable('deleted_users', 'id', 'id deleted_at'),
   defineTable('journal_counter', 'id', 'id number access_number nonce', { hasOneRow: true }),
@@ -79,7 +107,10 @@ export const tables: readonly Table[] = [
 /** Tables that are not copied, and the reason. */
 export const tablesNotCopied: Readonly<Record<string, string>> = {
   espalier_migrations: 'records the migrations of one database',
+  totp_enrolments: 'started enrolments, which expire after minutes; users start them again',
   login_failures: 'throttles logins for minutes; a copy starts with no recorded failures',
+  single_sign_on_attempts: 'sign-ins that have begun; users start them again after a copy',
+  single_sign_on_codes: 'one-time codes, which expire after a minute',
   folder_trigrams: 'the search index of SQLite, which is built from the folders',
 };
 

@@ -71,16 +71,16 @@ export function accessList(
 
 function grantsOnFolders(
   folders: ReadonlyMap<string, FolderNode>,
-  { reader, access }: GraphContext,
+  { reader, access, view }: GraphContext,
 ): BatchedLists<GrantNode> {
-  /** Reads the grants on folders that the viewer manages, then on the others, where grants to other users are hidden. */
+  /** Reads the grants on folders that the viewer manages, then on the others, where grants to other users are hidden. Outside its folder, an API key reads no grants. */
   const readBoth = <T>(
     ids: readonly string[],
     read: (ids: readonly string[], subjectIds?: readonly string[]) => PromiseOrValue<ReadonlyMap<string, T>>,
   ): PromiseOrValue<ReadonlyMap<string, T>> => {
     const isManaged = (id: string) => folders.get(id)!.folder.accessLevel >= accessLevels.MANAGE;
     const managed = ids.filter(isManaged);
-    const others = ids.filter((id) => !isManaged(id));
+    const others = ids.filter((id) => !isManaged(id) && access.reaches(view.ancestry.pathTo(id) ?? []));
     return whenDone(managed.length > 0 ? read(managed) : new Map<string, T>(), (some) =>
       others.length === 0
         ? some

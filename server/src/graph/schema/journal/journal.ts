@@ -17,11 +17,12 @@ import {
 import { JournalSubscription, requireEntriesAvailable } from '../../../journal/journal-subscription.ts';
 import { Refusal } from '../../../refusal.ts';
 import { startArgument } from '../../field-marks.ts';
-import { builder, Folder, Group, User, type GraphContext } from '../builder.ts';
+import { ApiKey, builder, Folder, Group, User, type GraphContext } from '../builder.ts';
 import { chargeText } from '../charges.ts';
 import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection, toKeyNumber, type KeysetList } from '../connections/relay-connection.ts';
 import { readFolderNodes, type FolderNode } from '../folders/folder-batch.ts';
+import { readApiKeyNodes, type ApiKeyNode } from '../people/api-key-batch.ts';
 import { readTogether, readUserNodes, type UserNode } from '../people/people-batch.ts';
 
 /** An entry, with functions that read what all entries of the same response refer to. */
@@ -29,6 +30,7 @@ interface EntryNode extends Entry {
   readonly folderOf: (id: string | null) => PromiseOrValue<FolderNode | null>;
   readonly userOf: (id: string | null) => PromiseOrValue<UserNode | null>;
   readonly groupOf: (id: string | null) => PromiseOrValue<GroupRow | null>;
+  readonly apiKeyOf: (id: string | null) => PromiseOrValue<ApiKeyNode | null>;
 }
 
 const kindTexts = {
@@ -45,11 +47,20 @@ const kindTexts = {
   CREATE_USER: { description: 'A user was created.' },
   UPDATE_USER: {
     description:
-      'A user was renamed, disabled or enabled, or the administrator role of the user was changed.',
+      'A user was renamed, disabled, enabled or converted to a service account, or the administrator role of the user was changed.',
   },
   CHANGE_PASSWORD: {
     description: 'A password was changed. If `by` and `user` differ, the password was reset.',
   },
+  ENROL_SECOND_FACTOR: {
+    description: 'A user set up or replaced an authenticator app, or added a passkey.',
+  },
+  REMOVE_SECOND_FACTOR: { description: 'A user removed an authenticator app or a passkey.' },
+  RESET_SECOND_FACTOR: {
+    description: 'All second factors of a user were removed by an administrator, or on the database.',
+  },
+  CREATE_RECOVERY_CODES: { description: 'A user created new recovery codes.' },
+  USE_RECOVERY_CODE: { description: 'A user used a recovery code.' },
   DELETE_USER: { description: 'A user was deleted.' },
   CREATE_GROUP: { description: 'A group was created.' },
   UPDATE_GROUP: { description: 'A group was renamed.' },
@@ -60,6 +71,12 @@ const kindTexts = {
   ROTATE_KEY: { description: 'A new signing key was created.' },
   RETIRE_KEY: { description: 'A signing key was retired.' },
   VIEW_AS: { description: 'An administrator started a view with `startViewAs`. `user` is the viewed user.' },
+  CREATE_API_KEY: { description: 'An API key was created. `user` is the user of the key.' },
+  REVOKE_API_KEY: { description: 'An API key was revoked. `user` is the user of the key.' },
+  LINK_IDENTITY: { description: 'A user was linked with an account of the single sign-on provider.' },
+  UNLINK_IDENTITY: {
+    description: 'The link of a user with an account of the single sign-on provider was removed.',
+  },
 } satisfies Record<Entry['kind'], { description: string }>;
 
 const JournalKind = builder.enumType('JournalKind', {
@@ -90,6 +107,17 @@ const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
       nullable: true,
       description: 'The user who made the change. Also null if the user no longer exists.',
       resolve: ({ byUserId, userOf }) => userOf(byUserId),
+    }),
+    byApiKeyId: t.exposeID('byApiKeyId', {
+      nullable: true,
+      description: 'The id of the API key with which the change was made. Null for an auth token.',
+    }),
+    byApiKey: t.field({
+      type: ApiKey,
+      nullable: true,
+      description:
+        'The API key with which the change was made. Null for an auth token, and 90 days after the key has ended.',
+      resolve: ({ byApiKeyId, apiKeyOf }) => apiKeyOf(byApiKeyId),
     }),
   }),
 });
@@ -278,7 +306,11 @@ function toEntryNodes(view: TreeView, entries: readonly Entry[]): readonly Entry
     entries.map(({ groupId }) => groupId),
     (ids) => readGroups(view.reader, ids),
   );
-  return entries.map((entry) => ({ ...entry, folderOf, userOf, groupOf }));
+  const apiKeyOf = readTogether(
+    entries.map(({ byApiKeyId }) => byApiKeyId),
+    (ids) => readApiKeyNodes(view.reader, ids),
+  );
+  return entries.map((entry) => ({ ...entry, folderOf, userOf, groupOf, apiKeyOf }));
 }
 
 /** Called for every entry. Reads the viewer's rights again only after a change of access. */
@@ -291,7 +323,7 @@ function createAdministratorCheck({
   let rights: AccessSnapshot = { access, position };
   return async () => {
     try {
-      if (feed.lastAccessChange > rights.position.number) rights = await accessCache.accessOf(access.userId);
+      if (feed.lastAccessChange > rights.position.number) rights = await accessCache.accessOf(access);
     } catch (error) {
       if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return false;
       throw error;

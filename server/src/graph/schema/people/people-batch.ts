@@ -112,7 +112,7 @@ export function requireExisting<T>(found: T | null | undefined): T {
 
 export function userList(reader: Reader, filter: UserFilter): KeysetList<UserNode> {
   return {
-    name: `users ${filter.groupId ?? ''} ${filter.text ?? ''}`,
+    name: `users ${filter.groupId ?? ''} ${filter.hasSecondFactor ?? ''} ${filter.text ?? ''}`,
     keyOf: userKey,
     read: (slice) => whenDone(listUsers(reader, filter, slice), (users) => new UserBatch(users).nodes),
     count: () => countUsers(reader, filter),

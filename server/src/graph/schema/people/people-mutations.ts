@@ -13,6 +13,7 @@ import { viewSeconds } from '../../../sessions/view-as.ts';
 import { Group, User, type ExtendedTypes } from '../builder.ts';
 import { defineMutation, type MutationResponse } from '../mutation.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';
+import { UserKind } from './people-types.ts';
 
 const nameLimits = '1 to 128 characters without control characters. Must be unique, without regard to case.';
 const passwordLimits =
@@ -23,10 +24,19 @@ const userPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly user: UserN
 });
 
 defineMutation('createUser', {
-  description: 'Create a user. Only for administrators. CONFLICT if the name is already in use.',
+  description:
+    'Create a person or a service account. Only for administrators. CONFLICT if the name is already in use.',
   input: (t) => ({
+    kind: t.field({
+      type: UserKind,
+      required: true,
+      defaultValue: 'PERSON',
+      description: 'PERSON, or SERVICE for a service account.',
+    }),
     username: t.string({ required: true, description: nameLimits }),
-    password: t.string({ required: true, description: passwordLimits }),
+    password: t.string({
+      description: `${passwordLimits} Required for a person. A service account has no password.`,
+    }),
     isAdministrator: t.boolean({
       required: true,
       defaultValue: false,
@@ -40,7 +50,7 @@ defineMutation('createUser', {
 
 defineMutation('updateUser', {
   description:
-    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, or if you disable or demote yourself. So at least one administrator remains.',
+    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, if you disable or demote yourself, and if no other person is an administrator.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the user.' }),
     username: t.string({ description: `The new name: ${nameLimits}` }),
@@ -56,7 +66,7 @@ defineMutation('updateUser', {
 
 defineMutation('deleteUser', {
   description:
-    'Delete a user with all sessions, group memberships and grants. Only for administrators. CONFLICT if you delete yourself.',
+    'Delete a user with all sessions, group memberships and grants. Only for administrators. CONFLICT if you delete yourself, and if no other person is an administrator.',
   input: (t) => ({ id: t.id({ required: true, description: 'The id of the user.' }) }),
   change: ({ users }, caller, { id }) => users.delete(caller, id),
   toPayload: (_, __, { id }) => ({ deletedUserId: id }),
@@ -71,7 +81,7 @@ const endedSessionsPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly en
 
 defineMutation('resetPassword', {
   description:
-    'Set a new password for another user, and end all sessions of the user. Only for administrators. CONFLICT for your own password: use `changePassword`.',
+    'Set a new password for another user, and end all sessions of the user. Only for administrators. CONFLICT for your own password (use `changePassword`), and for a service account.',
   input: (t) => ({
     userId: t.id({ required: true, description: 'The id of the user.' }),
     password: t.string({ required: true, description: passwordLimits }),

@@ -16,7 +16,7 @@ import {
 } from '../builder.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection } from '../connections/relay-connection.ts';
-import { requireNoView } from './people-types.ts';
+import { requireSessionDetails } from './people-types.ts';
 import {
   groupList,
   sessionList,
@@ -37,10 +37,13 @@ builder.queryFields((t) => ({
   users: t.field({
     type: UserConnection,
     description: 'All users, ordered by name. Only for administrators.',
-    args: listArguments(t.arg),
-    resolve: (_, { text, ...page }, { access, reader }) => {
+    args: {
+      hasSecondFactor: t.arg.boolean({ description: 'Return only users with or without a second factor.' }),
+      ...listArguments(t.arg),
+    },
+    resolve: (_, { text, hasSecondFactor, ...page }, { access, reader }) => {
       requireAdministrator(access);
-      return new KeysetConnection(userList(reader, { text }), page);
+      return new KeysetConnection(userList(reader, { text, hasSecondFactor }), page);
     },
   }),
   user: t.field({
@@ -90,7 +93,10 @@ builder.queryFields((t) => ({
       requireOne({ id, name });
       const found = typeof id === 'string' ? readGroup(reader, id) : readGroupByName(reader, name!);
       return whenDone(found, (group) =>
-        group && (access.managesSomething || access.subjectIds.has(group.id)) ? group : null,
+        group &&
+        (access.managesSomething || (access.isSelf(access.userId) && access.subjectIds.has(group.id)))
+          ? group
+          : null,
       );
     },
   }),
@@ -106,7 +112,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_, { userId, ...page }, { access, reader, clock, budget, viewer }, info) => {
       requireAdministrator(access);
-      requireNoView(viewer);
+      requireSessionDetails(viewer, access);
       const now = clock.now();
       if (typeof userId !== 'string') return new KeysetConnection(sessionList(reader, now), page);
       await requireUser(reader, userId);

@@ -4,7 +4,7 @@ import type { Access } from '../../../access/access.ts';
 import { readUser, requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../../refusal.ts';
-import { effectiveUserId, type Viewer as ViewerShape } from '../../../sessions/auth-token.ts';
+import { rightsHolderOf, type Viewer as ViewerShape } from '../../../sessions/auth-token.ts';
 import { readSession, type SessionRefresh as RefreshRow } from '../../../sessions/session-reads.ts';
 import { personalField } from '../../field-marks.ts';
 import {
@@ -51,10 +51,21 @@ function detail<T>(description: string, read: (user: UserNode) => T) {
   };
 }
 
+export const UserKind = builder.enumType('UserKind', {
+  description: 'Whether a user is a person or a program.',
+  values: {
+    PERSON: { description: 'A person, who can log in.' },
+    SERVICE: {
+      description: 'A service account: a program with API keys. It has no password and no sessions.',
+    },
+  } as const,
+});
+
 User.implement({
-  description: 'A user who can log in.',
+  description: 'A person who can log in, or a service account.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id, a UUID that never changes.' }),
+    kind: t.expose('kind', { type: UserKind, description: 'Whether the user is a person or a program.' }),
     username: t.exposeString('username', {
       description: 'The user name. No two users have names that differ only in case.',
     }),
@@ -68,6 +79,12 @@ User.implement({
       detail(
         'Whether the user is disabled. A disabled user cannot log in and has no sessions. ',
         ({ disabledAt }) => disabledAt !== null,
+      ),
+    ),
+    hasSecondFactor: t.boolean(
+      detail(
+        'Whether the user has a second factor, so that the password alone is not enough to log in. ',
+        ({ secondFactorAt }) => secondFactorAt !== null,
       ),
     ),
     createdAt: t.field({
@@ -97,7 +114,7 @@ User.implement({
       description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${forAdministratorsAndSelf}`,
       args: pageArguments(t.arg),
       resolve: (user, page, { access, reader, budget, clock, viewer }, info) => {
-        requireNoView(viewer);
+        requireSessionDetails(viewer, access);
         const { id, batch } = requireDetails(user, access);
         const sessions = batch.readOnce('sessions', () =>
           sessionsOfUsers(reader, readableIds(user, access), clock.now()),
@@ -111,17 +128,28 @@ User.implement({
 /** The users of the batch whose details the viewer may read. */
 export function readableIds({ batch }: UserNode, access: Access): readonly string[] {
   const ids = batch.nodes.map(({ id }) => id);
-  return access.isAdministrator ? ids : ids.filter((id) => id === access.userId);
+  return access.isAdministrator ? ids : ids.filter((id) => access.isSelf(id));
 }
 
 /** Refuses a viewer who may see only the user's name. */
 export function requireDetails(user: UserNode, access: Access): UserNode {
-  if (user.id === access.userId || access.isAdministrator) return user;
+  if (access.isSelf(user.id) || access.isAdministrator) return user;
+  if (user.id === access.userId)
+    throw new Refusal('FORBIDDEN', 'An API key for one folder may not read this field of its user.');
   throw new Refusal('FORBIDDEN', 'Only administrators may read this field of other users.');
 }
 
-/** Refuses to list sessions in a view, because addresses and devices are not part of the tree. */
-export function requireNoView({ view }: ViewerShape): void {
+/**
+ * Refuses an API key that does not act as administrator, so that a stolen key does not reveal addresses and devices. Refuses a view,
+ * because these details are not part of the tree.
+ */
+export function requireSessionDetails({ view, sessionId }: ViewerShape, access: Access): void {
+  if (sessionId === undefined && !access.isAdministrator) {
+    throw new Refusal(
+      'FORBIDDEN',
+      'An API key can list sessions, sign-ins and API keys only if it acts as administrator.',
+    );
+  }
   if (view)
     throw new Refusal(
       'FORBIDDEN',
@@ -220,7 +248,9 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       type: User,
       description: 'The user whose rights apply to the request. In a view, the viewed user.',
       resolve: (viewer, _, { reader }) =>
-        whenDone(readUser(reader, effectiveUserId(viewer)), (user) => toUserNode(requireExisting(user))),
+        whenDone(readUser(reader, rightsHolderOf(viewer).userId), (user) =>
+          toUserNode(requireExisting(user)),
+        ),
     }),
     viewedBy: t.field({
       type: User,
@@ -232,16 +262,23 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     }),
     session: t.field({
       type: Session,
-      description: 'The session of the request. In a view, the session of the administrator.',
+      nullable: true,
+      description:
+        'The session of the request. In a view, the session of the administrator. Null for a request with an API key.',
       resolve: ({ sessionId }, _, { reader }) =>
-        whenDone(readSession(reader, sessionId), (row) => toSessionNodes(reader, [requireExisting(row)])[0]!),
+        sessionId === undefined
+          ? null
+          : whenDone(
+              readSession(reader, sessionId),
+              (row) => toSessionNodes(reader, [requireExisting(row)])[0]!,
+            ),
     }),
     sessions: t.field({
       type: SessionConnection,
       description: 'The active sessions of the user, newest login first. FORBIDDEN in a view.',
       args: pageArguments(t.arg),
-      resolve: (viewer, page, { reader, clock, budget }, info) => {
-        requireNoView(viewer);
+      resolve: (viewer, page, { access, reader, clock, budget }, info) => {
+        requireSessionDetails(viewer, access);
         const { userId } = viewer;
         return sessionsOfUsers(reader, [userId], clock.now()).connect(userId, sessionOrder, page, {
           budget,
@@ -249,9 +286,12 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
         });
       },
     }),
-    tokenExpiresAt: t.expose('tokenExpiresAt', {
+    tokenExpiresAt: t.field({
       type: 'DateTime',
-      description: 'When the auth token of this request expires.',
+      nullable: true,
+      description:
+        'When the auth token or the API key of this request expires. Null for a key without an expiry.',
+      resolve: ({ tokenExpiresAt }) => (Number.isFinite(tokenExpiresAt) ? tokenExpiresAt : null),
     }),
   }),
 });

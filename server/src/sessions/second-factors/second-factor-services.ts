@@ -1,0 +1,46 @@
+/** What the functions for second factors share. */
+
+import { createFactorEncryption, type SecondFactorPolicy } from '../../accounts/second-factors/factors.ts';
+import { findRelyingParty } from '../../accounts/second-factors/relying-party.ts';
+import type { Clock } from '../../clock.ts';
+import type { Settings } from '../../config/settings-table.ts';
+import type { Database } from '../../database/database.ts';
+import type { SecretEncryption } from '../../database/encryption.ts';
+import type { LoginThrottle } from '../login-throttle.ts';
+import type { OfferedWays } from '../sign-in-ways.ts';
+import type { TokenServices } from '../signed-token.ts';
+import { PasskeyChallenges } from './passkey-challenges.ts';
+
+export interface SecondFactorServices extends OfferedWays {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly throttle: LoginThrottle;
+  /** Encrypts the secrets of authenticator apps. */
+  readonly factorEncryption: SecretEncryption;
+  readonly policy: SecondFactorPolicy;
+  /** The name of this server in authenticator apps. */
+  readonly factorIssuer: string;
+  readonly challenges: PasskeyChallenges;
+}
+
+interface Dependencies extends TokenServices, Pick<SecondFactorServices, 'database' | 'throttle'> {
+  readonly settings: Settings;
+}
+
+export function createSecondFactorServices(dependencies: Dependencies): SecondFactorServices {
+  const { database, clock, throttle, settings } = dependencies;
+  const { publicUrl, masterKey, secondFactor, passwordLogin, ssoIssuer } = settings;
+  return {
+    database,
+    clock,
+    throttle,
+    factorEncryption: createFactorEncryption(masterKey),
+    policy: secondFactor,
+    // Users may have accounts on several servers.
+    factorIssuer: publicUrl === undefined ? 'Espalier' : `Espalier (${new URL(publicUrl).hostname})`,
+    challenges: new PasskeyChallenges(dependencies),
+    passwordLogin,
+    hasSingleSignOn: ssoIssuer !== undefined,
+    relyingParty: findRelyingParty(settings),
+  };
+}

@@ -1,0 +1,49 @@
+/** The ways in which a user can sign in. Users must not remove the last one of their own. */
+
+import { noPassword } from '../accounts/passwords.ts';
+import type { RelyingParty } from '../accounts/second-factors/relying-party.ts';
+import type { Settings } from '../config/settings-table.ts';
+import type { Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
+
+/** The ways that this server offers. */
+export interface OfferedWays {
+  readonly passwordLogin: Settings['passwordLogin'];
+  readonly hasSingleSignOn: boolean;
+  /** Undefined if this server is not configured for passkeys. */
+  readonly relyingParty: RelyingParty | undefined;
+}
+
+interface WaysRow {
+  readonly passwordHash: string;
+  readonly isAdministrator: number;
+  readonly identities: number;
+  readonly passkeys: number;
+}
+
+/** Passkeys of an earlier host name no longer work. */
+const findWays = sql<{ userId: string; relyingPartyId: string }, WaysRow>`
+  select password_hash as "passwordHash", is_administrator as "isAdministrator",
+    (select count(*) from user_identities where user_id = users.id) as identities,
+    (select count(*) from passkeys where user_id = users.id and relying_party = ${'relyingPartyId'}) as passkeys
+  from users where id = ${'userId'}`;
+
+/** Call it after the removal, in the same transaction. */
+export async function requireWayToSignIn(
+  transaction: Transaction,
+  userId: string,
+  { passwordLogin, hasSingleSignOn, relyingParty }: OfferedWays,
+): Promise<void> {
+  const relyingPartyId = relyingParty?.id ?? '';
+  const ways = (await transaction.get(findWays, { userId, relyingPartyId }))!;
+  const mayUsePassword =
+    passwordLogin === 'on' || (passwordLogin === 'administrators' && ways.isAdministrator === 1);
+  if (mayUsePassword && ways.passwordHash !== noPassword) return;
+  if (hasSingleSignOn && ways.identities > 0) return;
+  if (ways.passkeys > 0) return;
+  throw new Refusal(
+    'CONFLICT',
+    'This is your last way to sign in. Add a passkey first, or ask an administrator to set a password.',
+  );
+}
