@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cancelImport } from './files/cancel-import.ts';
-import { createClient, type Client, type ClientOptions } from './client.ts';
+import type { SessionClientOptions } from './client-options.ts';
+import { createClient, type Client } from './client.ts';
 import { EspalierError } from './errors.ts';
 import { memoryStorage } from './session/token-storage.ts';
 
@@ -15,7 +16,7 @@ const success = () => json({ data: { a: 1 } });
 const unavailable = [{ message: 'Busy.', extensions: { code: 'UNAVAILABLE' } }];
 
 /** Creates a logged-in client whose server sends these replies in order. */
-function createScriptedClient(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
+function createScriptedClient(replies: readonly Reply[], options: Partial<SessionClientOptions> = {}) {
   const sent: { path: string; init: RequestInit; headers: Headers }[] = [];
   const storage = memoryStorage();
   const tokens = { authToken: 'secret-auth', refreshToken: 'secret-refresh' };

@@ -1,9 +1,9 @@
 /** Runs queries and mutations. Each is one request, which is sent again unchanged after a temporary failure. */
 
 import { documentText, type GraphDocument, type NoVariables } from './document.ts';
-import { graphError, isGraphErrors, type EspalierError } from './errors.ts';
+import { apiKeyError, graphError, isGraphErrors, withApiKeyError, type EspalierError } from './errors.ts';
 import { TransientFailure, type Requests } from './requests.ts';
-import type { Session } from './session/session.ts';
+import type { Authentication } from './session/api-key.ts';
 import { readClaims } from './session/token-storage.ts';
 
 /** Options of a query or a mutation. */
@@ -48,7 +48,7 @@ export interface Call {
   readonly viewToken?: string | undefined;
 }
 
-export async function call(requests: Requests, session: Session, options: Call): Promise<unknown> {
+export async function call(requests: Requests, session: Authentication, options: Call): Promise<unknown> {
   const { signal, timeoutSeconds, operationName } = options.options ?? {};
   const query = documentText(options.document);
   // Encoded once for all attempts, because it can be an import of many megabytes.
@@ -81,6 +81,7 @@ export async function call(requests: Requests, session: Session, options: Call):
     if (status === 401) {
       const error = requests.toError(response);
       if (error.code === 'NOT_ESPALIER') throw error;
+      if (session.isApiKey) throw apiKeyError(error);
       const isFirst = rejectedToken === undefined;
       rejectedToken = authToken;
       return isFirst ? send() : new TransientFailure(error);
@@ -88,7 +89,7 @@ export async function call(requests: Requests, session: Session, options: Call):
     if (isGraphErrors(errors) && status < 300) {
       const error = graphError(errors, { status, data });
       if (error.code === 'UNAVAILABLE') return new TransientFailure(error);
-      throw error;
+      throw withApiKeyError(error, session.isApiKey);
     }
     if (status !== 200 || data === undefined) throw requests.toError(response);
     return { data };

@@ -2,58 +2,57 @@
 
 import type { Client as SocketClient } from 'graphql-ws';
 import { call, type CallOptions, type RunDocument } from './calls.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import type { ClientOptions } from './client-options.ts';
 import type { GraphDocument } from './document.ts';
 import { EspalierError } from './errors.ts';
 import { createFolders, type Folders } from './folders.ts';
+import { ApiKey, createSessionCallsForApiKey } from './session/api-key.ts';
 import type { ConnectionState } from './socket/connection.ts';
 import { GraphSocket, type SubscribeOptions } from './socket/graph-socket.ts';
 import { Requests } from './requests.ts';
-import { Session, type Credentials, type SessionEvent, type SignalOptions } from './session/session.ts';
-import { memoryStorage, type TokenStorage } from './session/token-storage.ts';
+import {
+  createLogins,
+  type CodeQuestion,
+  type Credentials,
+  type FinishedEnrolment,
+  type LoginOptions,
+  type Logins,
+  type PasskeyAnswer,
+  type PasskeyRequest,
+  type StartedEnrolment,
+} from './session/logins.ts';
+import { Session, type SessionEvent, type SignalOptions } from './session/session.ts';
+import type {
+  LoginMethods,
+  SingleSignOnOptions,
+  SingleSignOnResult,
+  SingleSignOnStart,
+} from './session/single-sign-on.ts';
+import { memoryStorage } from './session/token-storage.ts';
 import { requireWebSocket } from './socket/tracked-socket.ts';
 import { watchTree, type WatchedTree, type WatchOptions } from './tree/watched-tree.ts';
 
 export type {
   CallOptions,
+  CodeQuestion,
   ConnectionState,
   Credentials,
+  FinishedEnrolment,
+  LoginMethods,
+  LoginOptions,
+  Logins,
+  PasskeyAnswer,
+  PasskeyRequest,
   RunDocument,
   SessionEvent,
   SignalOptions,
+  SingleSignOnOptions,
+  SingleSignOnResult,
+  SingleSignOnStart,
+  StartedEnrolment,
   SubscribeOptions,
 };
-
-/** Options of `createClient`. */
-export interface ClientOptions {
-  /**
-   * The API root, for example `https://example.com` or `https://example.com/espalier`. In a browser it can be relative to
-   * the page, for example `/`.
-   */
-  readonly url: string | URL;
-  /** Stores the tokens. Default: `memoryStorage()`. Use `tabStorage()` in a browser to share a session between tabs. */
-  readonly storage?: TokenStorage | undefined;
-  /** Headers that every request sends, for example `User-Agent`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * How long a call is retried after its first failure, in seconds, while the server is unreachable or busy. Default: 30.
-   * Set it to 0 to disable retries.
-   */
-  readonly retrySeconds?: number | undefined;
-  /** Timeout of each attempt, in seconds. Default: 30. */
-  readonly timeoutSeconds?: number | undefined;
-  /**
-   * A view token from `startViewAs`. Queries and subscriptions then run with the rights of the viewed user, and mutations
-   * reject with FORBIDDEN. The view needs the session that started it, so pass the same `storage`.
-   */
-  readonly viewAs?: string | undefined;
-  /** Replaces the global `fetch`, for example to use a proxy or to trust a certificate. */
-  readonly fetch?: typeof fetch | undefined;
-  /** Replaces the global `WebSocket`. */
-  readonly webSocket?: typeof WebSocket | undefined;
-  /** Replaces the system clock, for example in tests. */
-  readonly clock?: Clock | undefined;
-}
 
 /** A view of the tree as another user. */
 export interface StartedView {
@@ -63,8 +62,11 @@ export interface StartedView {
   readonly expiresAt: string;
 }
 
-/** A client of one server: a session and all operations that use it. Create it with `createClient`. */
-export interface Client {
+/**
+ * A client of one server: a session or an API key, and all operations that use it. Create it with `createClient`. With an API key,
+ * `isLoggedIn` returns false, `onSession` reports nothing, and the other calls that need a session reject with FORBIDDEN.
+ */
+export interface Client extends Logins {
   /** The API root, without a trailing slash. */
   readonly url: string;
   /**
@@ -78,19 +80,6 @@ export interface Client {
    */
   readonly folders: Folders;
   /**
-   * Starts a session that replaces the client's current session. The previous session stays valid on the server. If another
-   * user logs in, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
-   *
-   * @example
-   * try {
-   *   await client.login({ username: 'admin', password });
-   * } catch (error) {
-   *   if (error instanceof EspalierError && error.code === 'INVALID_CREDENTIALS') askAgain();
-   *   else throw error;
-   * }
-   */
-  login(credentials: Credentials, options?: SignalOptions): Promise<void>;
-  /**
    * Ends the session. Does nothing if there is none. If the client cannot reach the server, it deletes its tokens and rejects. The
    * session then stays valid on the server until it expires.
    */
@@ -101,7 +90,7 @@ export interface Client {
   verify(options?: SignalOptions): Promise<boolean>;
   /**
    * Returns a valid auth token for your own requests, and refreshes it when it is about to expire. If the server rejected a
-   * token, pass it as `refused` to get another one.
+   * token, pass it as `refused` to get another one. A client with an API key returns the key.
    *
    * @example
    * const headers = { authorization: `Bearer ${await client.authToken()}` };
@@ -194,8 +183,10 @@ export interface Client {
   close(): void;
 }
 
+type SessionCall = 'startViewAs' | 'logout' | 'isLoggedIn' | 'verify' | 'authToken' | 'onSession';
+
 /**
- * Creates a client with one session on one server. It sends no request before the first call.
+ * Creates a client with one session on one server, or with an API key. It sends no request before the first call.
  *
  * @example
  * import { createClient } from '@espalier/client';
@@ -204,6 +195,10 @@ export interface Client {
  * await client.login({ username: 'admin', password });
  * for await (const folder of client.folders.children((await client.folders.root()).id)) console.log(folder.name);
  * await client.logout();
+ *
+ * @example
+ * const client = createClient({ url: 'https://example.com', apiKey: process.env.ESPALIER_API_KEY! });
+ * const tree = await client.watch();
  */
 export function createClient(options: ClientOptions): Client {
   const { storage = memoryStorage(), clock = systemClock, retrySeconds = 30, timeoutSeconds = 30 } = options;
@@ -212,12 +207,21 @@ export function createClient(options: ClientOptions): Client {
   const { headers } = options;
   const requests = new Requests({ url, fetch: send, headers, clock, retrySeconds, timeoutSeconds });
   const session = new Session(requests, { storage, clock });
+  const apiKey = options.apiKey === undefined ? undefined : new ApiKey(options.apiKey);
+  const authentication = apiKey ?? session;
   const { webSocket, viewAs: viewToken } = options;
-  const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds, viewToken });
+  const socket = new GraphSocket({
+    url,
+    webSocket,
+    session: authentication,
+    clock,
+    timeoutSeconds,
+    viewToken,
+  });
   const run =
     (isMutation: boolean) =>
     (document: GraphDocument<unknown, never>, variables?: unknown, callOptions?: CallOptions) =>
-      call(requests, session, { document, variables, options: callOptions, isMutation, viewToken });
+      call(requests, authentication, { document, variables, options: callOptions, isMutation, viewToken });
   const closing = new AbortController();
   const query: RunDocument = run(false);
   const mutate: RunDocument = run(true);
@@ -235,11 +239,8 @@ export function createClient(options: ClientOptions): Client {
     get socket() {
       return socket.client;
     },
-    login: (credentials, signalOptions) => session.login(credentials, signalOptions),
-    logout: (signalOptions) => session.logout(signalOptions),
-    isLoggedIn: (signalOptions) => session.isLoggedIn(signalOptions),
-    verify: (signalOptions) => session.verify(signalOptions),
-    authToken: (tokenOptions) => session.authToken(tokenOptions),
+    ...createLogins({ url, requests, clock, begin: (tokens) => session.begin(tokens) }),
+    ...(apiKey ? createSessionCallsForApiKey(apiKey) : createSessionCalls(session, mutate)),
     query,
     mutate,
     subscribe,
@@ -248,12 +249,6 @@ export function createClient(options: ClientOptions): Client {
       requireWebSocket(webSocket);
       return watchTree({ query, subscribe, closing: closing.signal }, watchOptions);
     },
-    async startViewAs(userId, callOptions) {
-      const mutation = 'mutation($input:StartViewAsInput!){startViewAs(input:$input){viewToken expiresAt}}';
-      type Data = { startViewAs: StartedView };
-      return (await mutate<Data, object>(mutation, { input: { userId } }, callOptions)).startViewAs;
-    },
-    onSession: (listener) => session.listen(listener),
     get connectionState() {
       return socket.connection.state;
     },
@@ -263,6 +258,21 @@ export function createClient(options: ClientOptions): Client {
       socket.close();
       session.close();
     },
+  };
+}
+
+function createSessionCalls(session: Session, mutate: RunDocument): Pick<Client, SessionCall> {
+  return {
+    async startViewAs(userId, callOptions) {
+      const mutation = 'mutation($input:StartViewAsInput!){startViewAs(input:$input){viewToken expiresAt}}';
+      type Data = { startViewAs: StartedView };
+      return (await mutate<Data, object>(mutation, { input: { userId } }, callOptions)).startViewAs;
+    },
+    logout: (signalOptions) => session.logout(signalOptions),
+    isLoggedIn: (signalOptions) => session.isLoggedIn(signalOptions),
+    verify: (signalOptions) => session.verify(signalOptions),
+    authToken: (tokenOptions) => session.authToken(tokenOptions),
+    onSession: (listener) => session.listen(listener),
   };
 }
 

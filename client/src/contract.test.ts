@@ -8,16 +8,21 @@ import { endpoints, type GraphCode, type RefusalCode } from '@espalier/contract'
 import type { ErrorCode } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
 import type { FolderChangeKind } from './tree/tree-copy.ts';
-import { paths } from './requests.ts';
+import { loginPaths, paths } from './requests.ts';
 
 type Equal<One, Other> =
   (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 
+type ClientCode =
+  | 'LOGGED_OUT'
+  | 'INVALID_API_KEY'
+  | 'UNREACHABLE'
+  | 'NOT_ESPALIER'
+  | 'NO_WEB_SOCKET'
+  | 'NO_WEB_CRYPTO';
+
 /** Does not compile if a code is missing or superfluous. */
-true satisfies Equal<
-  Exclude<ErrorCode, 'LOGGED_OUT' | 'UNREACHABLE' | 'NOT_ESPALIER' | 'NO_WEB_SOCKET'>,
-  RefusalCode | GraphCode
->;
+true satisfies Equal<Exclude<ErrorCode, ClientCode>, RefusalCode | GraphCode>;
 
 const enums = {
   AccessLevel: { NONE: 0, READ: 0, WRITE: 0, MANAGE: 0 } satisfies Record<AccessLevel, 0>,
@@ -36,6 +41,8 @@ describe('the client and the contract', () => {
     for (const [name, path] of Object.entries(paths)) {
       assert.equal(path, endpoints[name as keyof typeof paths].path, name);
     }
+    const served: readonly string[] = Object.values(endpoints).map(({ path }) => path);
+    for (const path of Object.values(loginPaths)) assert.ok(served.includes(path), path);
   });
 
   const file = new URL(import.meta.resolve('@espalier/contract/schema.graphql'));

@@ -1,9 +1,17 @@
 /** The error that the client throws. Programs check its code; the message is for people. */
 
-/** The code of an error. The last four codes are from the client itself, all others from the server. */
+/** The code of an error. The last six codes are from the client itself, all others from the server. */
 export type ErrorCode =
   | 'BAD_INPUT'
   | 'INVALID_CREDENTIALS'
+  /** The password is right, and the login needs a code or a passkey as well; see `methods`. */
+  | 'SECOND_FACTOR_REQUIRED'
+  /** The code is wrong, expired or already used. */
+  | 'WRONG_SECOND_FACTOR'
+  /** The password is right, and the user must set up a second factor first; see `enrolmentToken`. */
+  | 'SECOND_FACTOR_ENROLMENT_REQUIRED'
+  /** The enrolment token is expired or already used. Log in again. */
+  | 'INVALID_ENROLMENT_TOKEN'
   | 'INVALID_AUTH_TOKEN'
   | 'INVALID_REFRESH_TOKEN'
   /** The view has ended. Start a new one with `startViewAs`. */
@@ -25,12 +33,16 @@ export type ErrorCode =
   | 'PERSISTED_QUERY_NOT_SUPPORTED'
   /** There is no session, or it has ended. Log in. */
   | 'LOGGED_OUT'
+  /** The server rejects the API key of the client: it has expired, was revoked, or is not valid. Create another key. */
+  | 'INVALID_API_KEY'
   /** The server sent no response to any attempt. */
   | 'UNREACHABLE'
   /** The response is not from an Espalier server, or the server has an unsupported version. */
   | 'NOT_ESPALIER'
   /** The runtime has no WebSocket, which subscriptions need. Node has one since version 22. */
-  | 'NO_WEB_SOCKET';
+  | 'NO_WEB_SOCKET'
+  /** The page has no Web Crypto, which single sign-on needs. Browsers have it on https pages and on localhost. */
+  | 'NO_WEB_CRYPTO';
 
 /** A GraphQL error as the server sends it. */
 export interface GraphErrorShape {
@@ -39,6 +51,9 @@ export interface GraphErrorShape {
   readonly locations?: readonly { readonly line: number; readonly column: number }[];
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
+
+/** A way to confirm a login after the password. A passkey needs no password: see `startPasskeyLogin`. */
+export type SecondFactorMethod = 'TOTP' | 'RECOVERY_CODE' | 'PASSKEY';
 
 /** Further details of an error. Unknown details are missing. */
 export interface ErrorDetails {
@@ -52,6 +67,10 @@ export interface ErrorDetails {
   readonly errors?: readonly GraphErrorShape[] | undefined;
   /** Partial data of a GraphQL response. */
   readonly data?: unknown;
+  /** With SECOND_FACTOR_REQUIRED: the second factors of the user. */
+  readonly methods?: readonly SecondFactorMethod[] | undefined;
+  /** With SECOND_FACTOR_ENROLMENT_REQUIRED: the token for `startEnrolment`. */
+  readonly enrolmentToken?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -80,6 +99,10 @@ export class EspalierError extends Error {
   declare readonly errors?: readonly GraphErrorShape[];
   /** Partial data of a GraphQL response. */
   declare readonly data?: unknown;
+  /** With SECOND_FACTOR_REQUIRED: the second factors of the user. */
+  declare readonly methods?: readonly SecondFactorMethod[];
+  /** With SECOND_FACTOR_ENROLMENT_REQUIRED: the token for `startEnrolment`. A printed error does not contain it. */
+  declare readonly enrolmentToken?: string;
 
   // Set explicitly, because stack traces print the name and a minifier renames the class.
   static {
@@ -88,10 +111,13 @@ export class EspalierError extends Error {
   }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    const { cause, ...rest } = details;
+    const { cause, enrolmentToken, ...rest } = details;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     Object.assign(this, Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)));
+    // Not enumerable, because errors end up in logs.
+    if (enrolmentToken !== undefined)
+      Object.defineProperty(this, 'enrolmentToken', { value: enrolmentToken });
   }
 }
 
@@ -100,6 +126,23 @@ export function loggedOutError(hasEnded = false): EspalierError {
     'LOGGED_OUT',
     hasEnded ? 'The session has ended. Log in again.' : 'You are not logged in. Log in first.',
   );
+}
+
+/** `refusal` is the error of the server, if it gave a reason. */
+export function apiKeyError(refusal?: EspalierError): EspalierError {
+  const message =
+    refusal?.message ??
+    'The server rejects the API key: it is not valid, has expired, was revoked, or its user is disabled. Use another key.';
+  return new EspalierError('INVALID_API_KEY', message, {
+    status: refusal?.status,
+    requestId: refusal?.requestId,
+    errors: refusal?.errors,
+  });
+}
+
+/** Converts the error of an operation whose API key was revoked while it ran. Returns other errors unchanged. */
+export function withApiKeyError(error: EspalierError, isApiKey: boolean): EspalierError {
+  return isApiKey && error.code === 'INVALID_AUTH_TOKEN' ? apiKeyError(error) : error;
 }
 
 export function folderNotFound(id: string | undefined): EspalierError {

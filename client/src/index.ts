@@ -4,19 +4,41 @@ export {
   createClient,
   type CallOptions,
   type Client,
-  type ClientOptions,
+  type CodeQuestion,
   type ConnectionState,
   type Credentials,
+  type FinishedEnrolment,
+  type LoginMethods,
+  type LoginOptions,
+  type Logins,
+  type PasskeyAnswer,
+  type PasskeyRequest,
   type RunDocument,
   type SessionEvent,
   type SignalOptions,
+  type SingleSignOnOptions,
+  type SingleSignOnResult,
+  type SingleSignOnStart,
+  type StartedEnrolment,
   type StartedView,
   type SubscribeOptions,
 } from './client.ts';
+export type {
+  ApiKeyClientOptions,
+  BaseClientOptions,
+  ClientOptions,
+  SessionClientOptions,
+} from './client-options.ts';
 export { newIdempotencyKey } from './calls.ts';
 export type { Clock } from './clock.ts';
 export type { GraphDocument, NoVariables } from './document.ts';
-export { EspalierError, type ErrorCode, type ErrorDetails, type GraphErrorShape } from './errors.ts';
+export {
+  EspalierError,
+  type ErrorCode,
+  type ErrorDetails,
+  type GraphErrorShape,
+  type SecondFactorMethod,
+} from './errors.ts';
 export type {
   AccessLevel,
   Descendant,

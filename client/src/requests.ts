@@ -4,7 +4,14 @@
  */
 
 import type { Clock } from './clock.ts';
-import { EspalierError, graphError, isGraphErrors, type ErrorCode, type ErrorDetails } from './errors.ts';
+import {
+  EspalierError,
+  graphError,
+  isGraphErrors,
+  type ErrorCode,
+  type ErrorDetails,
+  type SecondFactorMethod,
+} from './errors.ts';
 import { abortable, after, backoffMs, wait } from './timers.ts';
 
 /** The paths of the endpoints below the API root. */
@@ -16,7 +23,18 @@ export const paths = {
   graph: '/graphql',
 } as const;
 
-type Path = (typeof paths)[keyof typeof paths];
+/** The paths of a login, in addition to `login`. */
+export const loginPaths = {
+  methods: '/login/methods',
+  singleSignOn: '/login/sso',
+  startEnrolment: '/login/enrolment',
+  confirmEnrolment: '/login/enrolment/confirm',
+  startPasskey: '/login/passkey/options',
+  passkey: '/login/passkey',
+} as const;
+
+export type LoginPath = typeof paths.login | (typeof loginPaths)[keyof typeof loginPaths];
+type Path = (typeof paths)[keyof typeof paths] | LoginPath;
 
 export interface RequestOptions {
   readonly url: string;
@@ -71,7 +89,16 @@ export class Requests {
   }
 
   /** Makes one attempt. */
-  async post(path: Path, request: Request): Promise<ApiResponse | TransientFailure> {
+  post(path: Path, request: Request): Promise<ApiResponse | TransientFailure> {
+    return this.#send('POST', path, request);
+  }
+
+  /** Makes one attempt. */
+  get(path: Path, request: Pick<Request, 'signal'>): Promise<ApiResponse | TransientFailure> {
+    return this.#send('GET', path, request);
+  }
+
+  async #send(method: 'GET' | 'POST', path: Path, request: Request): Promise<ApiResponse | TransientFailure> {
     const { url, fetch: send, timeoutSeconds: defaultTimeoutSeconds } = this.#options;
     const { body, signal, timeoutSeconds = defaultTimeoutSeconds } = request;
     signal?.throwIfAborted();
@@ -84,7 +111,7 @@ export class Requests {
     let text: string;
     try {
       const pending = send(url + path, {
-        method: 'POST',
+        method,
         headers,
         // A redirect must not carry a password or a token to another server.
         redirect: 'manual',
@@ -128,13 +155,15 @@ export class Requests {
   /** Creates an error from an unsuccessful response: a problem document or GraphQL errors. */
   toError({ path, status, headers, value }: ApiResponse): EspalierError {
     const details: ErrorDetails = { status, retryAfterSeconds: readRetryAfter(headers) };
-    const { code, detail, requestId, errors, data } = value;
+    const { code, detail, requestId, errors, data, methods, enrolmentToken } = value;
     if (status !== 404 && status !== 405) {
       if (isGraphErrors(errors)) return graphError(errors, { ...details, data });
       if (typeof code === 'string' && status >= 400) {
         return new EspalierError(code as ErrorCode, typeof detail === 'string' ? detail : code, {
           ...details,
           requestId: typeof requestId === 'string' ? requestId : undefined,
+          methods: Array.isArray(methods) ? (methods as SecondFactorMethod[]) : undefined,
+          enrolmentToken: typeof enrolmentToken === 'string' ? enrolmentToken : undefined,
         });
       }
     }

@@ -63,6 +63,12 @@ const sendingCalls: Record<string, (client: Client, options: CallOptions) => unk
   startViewAs: (client, options) => client.startViewAs('1', options),
   watch: (client, options) => client.watch(options),
   login: (client, options) => client.login({ username: 'a', password: 'a wooden spoon' }, options),
+  loginMethods: (client, options) => client.loginMethods(options),
+  startEnrolment: (client, options) => client.startEnrolment('token', options),
+  confirmEnrolment: (client, options) =>
+    client.confirmEnrolment({ enrolmentToken: 'token', code: '123456' }, options),
+  startPasskeyLogin: (client, options) => client.startPasskeyLogin(options),
+  loginWithPasskey: (client, options) => client.loginWithPasskey({ challengeId: '1', response: {} }, options),
   logout: (client, options) => client.logout(options),
   verify: (client, options) => client.verify(options),
 };

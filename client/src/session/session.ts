@@ -1,20 +1,14 @@
 /**
- * The session: login, logout, and a valid auth token for every request. One caller at a time refreshes the tokens, shortly
+ * The session: its tokens, logout, and a valid auth token for every request. One caller at a time refreshes the tokens, shortly
  * before they expire. Network failures never end a session; only a rejection by the server does.
  */
 
 import type { Clock } from '../clock.ts';
 import { EspalierError, loggedOutError } from '../errors.ts';
 import { Listeners } from '../listeners.ts';
-import { TransientFailure, type ApiResponse, type Requests } from '../requests.ts';
-import { readClaims, type Tokens, type TokenStorage } from './token-storage.ts';
+import { TransientFailure, type Requests } from '../requests.ts';
+import { readClaims, readTokens, type Tokens, type TokenStorage } from './token-storage.ts';
 import { abortable, after, wait } from '../timers.ts';
-
-/** The user name and the password of a login. */
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
 
 /** Options of a call that you can abort. */
 export interface SignalOptions {
@@ -49,6 +43,7 @@ const isSame = (one: Tokens | undefined, other: Tokens | undefined) => one?.auth
 const readUserId = ({ authToken }: Tokens) => readClaims(authToken).sub;
 
 export class Session {
+  readonly isApiKey = false;
   readonly #requests: Requests;
   readonly #storage: TokenStorage;
   readonly #clock: Clock;
@@ -72,14 +67,8 @@ export class Session {
     });
   }
 
-  async login({ username, password }: Credentials, { signal }: SignalOptions = {}): Promise<void> {
-    const body = JSON.stringify({ username, password });
-    const work = async () => {
-      const sentAt = this.#clock.now();
-      const response = await this.#requests.post('/login', { body, signal });
-      return response instanceof TransientFailure ? response : this.#parseTokens(response, sentAt);
-    };
-    const tokens = await this.#requests.retry(work, { signal });
+  /** Keeps the tokens of a new session, which replaces the current one. */
+  async begin(tokens: Tokens): Promise<void> {
     await this.#storage.write(tokens);
     this.#notify('login', tokens);
   }
@@ -236,7 +225,9 @@ export class Session {
       const error = response.status === 200 ? undefined : this.#requests.toError(response);
       if (error?.code.startsWith('INVALID_')) return undefined;
       if (error && response.status >= 500) return new TransientFailure(error);
-      return this.#parseTokens(response, sentAt);
+      const next = readTokens(response, sentAt);
+      if (!next) throw error ?? this.#requests.toError(response);
+      return next;
     };
     return this.#requests.retry(work, { signal });
   }
@@ -273,19 +264,6 @@ export class Session {
     if (response.status === 204) return;
     const error = this.#requests.toError(response);
     if (error.code !== 'INVALID_REFRESH_TOKEN') throw error;
-  }
-
-  #parseTokens(response: ApiResponse, sentAt: number): Tokens {
-    const { authToken, refreshToken, expires_in: lifetimeSeconds } = response.value;
-    if (
-      response.status !== 200 ||
-      typeof authToken !== 'string' ||
-      typeof refreshToken !== 'string' ||
-      typeof lifetimeSeconds !== 'number'
-    ) {
-      throw this.#requests.toError(response);
-    }
-    return { authToken, refreshToken, lifetimeSeconds, expiresAt: sentAt + lifetimeSeconds * 1000 };
   }
 
   #notify(type: SessionEvent['type'], tokens: Tokens | undefined): void {

@@ -1,4 +1,6 @@
-/** The storage of a session's tokens: its interface, the storage in memory, and the claims of an auth token. */
+/** The storage of a session's tokens: its interface, the storage in memory, and the tokens that a server sends. */
+
+import type { ApiResponse } from '../requests.ts';
 
 /** The tokens of a session. */
 export interface Tokens {
@@ -63,4 +65,16 @@ export function readClaims(authToken = ''): Claims {
   } catch {
     return {};
   }
+}
+
+/** Returns undefined if the response contains no tokens. */
+export function readTokens({ status, value }: ApiResponse, sentAt: number): Tokens | undefined {
+  const { authToken, refreshToken, expires_in: lifetimeSeconds } = value;
+  const isComplete =
+    status === 200 &&
+    typeof authToken === 'string' &&
+    typeof refreshToken === 'string' &&
+    typeof lifetimeSeconds === 'number';
+  if (!isComplete) return undefined;
+  return { authToken, refreshToken, lifetimeSeconds, expiresAt: sentAt + lifetimeSeconds * 1000 };
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import { Connection } from './connection.ts';
 import { documentText, type GraphDocument } from '../document.ts';
 import {
+  apiKeyError,
   EspalierError,
   graphError,
   isGraphErrors,
@@ -16,10 +17,11 @@ import {
   isViewEnd,
   loggedOutError,
   subscriptionError,
+  withApiKeyError,
   type GraphErrorShape,
 } from '../errors.ts';
 import { bearer } from '../requests.ts';
-import type { Session } from '../session/session.ts';
+import type { Authentication } from '../session/api-key.ts';
 import { Subscription } from './subscription.ts';
 import { after, backoffMs, wait } from '../timers.ts';
 import { readClaims } from '../session/token-storage.ts';
@@ -53,7 +55,7 @@ interface ActiveSubscription {
 interface GraphSocketOptions {
   readonly url: string;
   readonly webSocket: typeof WebSocket | undefined;
-  readonly session: Session;
+  readonly session: Authentication;
   readonly clock: Clock;
   readonly timeoutSeconds: number;
   readonly viewToken?: string | undefined;
@@ -176,17 +178,21 @@ export class GraphSocket {
     // A closing socket could wait long for the server's close frame.
     if (this.#socket?.readyState === 2) this.#client?.terminate();
     const payload = this.#payload(active, operation);
+    const fail = (error: unknown) => {
+      const { isApiKey } = this.#options.session;
+      subscription.fail(error instanceof EspalierError ? withApiKeyError(error, isApiKey) : error);
+    };
     active.unsubscribe = this.#connect().subscribe<unknown>(payload, {
       next: (result) => {
         active.startedOn = this.#socket;
         const { data, errors } = result as { data: unknown; errors?: GraphErrorShape[] };
-        if (isGraphErrors(errors)) subscription.fail(graphError(errors, { data }));
+        if (isGraphErrors(errors)) fail(graphError(errors, { data }));
         else subscription.push(data);
       },
       error: (error) => {
         const { code } = error as { code?: number };
-        if (typeof code !== 'number' || !isTransientCode(code))
-          return subscription.fail(subscriptionError(error));
+        if (this.#isApiKeyRejected(error)) return subscription.fail(apiKeyError());
+        if (typeof code !== 'number' || !isTransientCode(code)) return fail(subscriptionError(error));
         this.#start(active, operation, true).catch((failure: unknown) => subscription.fail(failure));
       },
       complete: () => subscription.end(),
@@ -267,7 +273,9 @@ export class GraphSocket {
       keepAlive: keepAliveMs,
       retryAttempts: Infinity,
       shouldRetry: (error) =>
-        error instanceof EspalierError ? isTransient(error) : !isViewEnd(error as { reason?: string }),
+        error instanceof EspalierError
+          ? isTransient(error)
+          : !isViewEnd(error as { reason?: string }) && !this.#isApiKeyRejected(error),
       retryWait: () => this.#pause(),
       on: {
         connected: (socket) => {
@@ -279,7 +287,7 @@ export class GraphSocket {
         },
         ping: (isReceived, payload) => {
           if (!isReceived) deadline(Math.min(timeoutSeconds, pongTimeoutSeconds));
-          else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
+          else if (session.isApiKey || payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
           // Ignores a warning about the previous token, which can arrive after the client has sent a new one.
           else if (!(Date.parse(String(payload['expiresAt'])) < readClaims(this.#sentToken).exp! * 1000)) {
             void this.#renewToken({ isExpiring: true });
@@ -295,6 +303,11 @@ export class GraphSocket {
       },
     });
     return this.#client;
+  }
+
+  /** Checks whether the server closed the socket because of the API key. A session would continue with another token. */
+  #isApiKeyRejected(event: unknown): boolean {
+    return this.#options.session.isApiKey && (event as { code?: unknown }).code === 4403;
   }
 
   #pong(payload?: object): void {
@@ -318,7 +331,8 @@ export class GraphSocket {
 
   #handleClose({ code, reason }: { code?: number; reason?: string } = {}): void {
     this.#cancelDeadline?.();
-    if (code === 4403 && !isViewEnd({ reason })) this.#rejectedToken = this.#sentToken;
+    const isSession = !this.#options.session.isApiKey;
+    if (isSession && code === 4403 && !isViewEnd({ reason })) this.#rejectedToken = this.#sentToken;
     if (this.#socket && this.#options.clock.now() - this.#connectedAt >= stableMs) this.#attempts = 0;
     this.#isGoingAway = code === 1001;
     this.#isClosedEarly = code === 1000 && (this.#subscriptions.size > 0 || this.#isShared);
