@@ -132,7 +132,7 @@ function describeRestored(restored: RestoreResult): string {
       : []),
     '',
     'Now start the server. Passwords and keys are those of the backup, and sessions that have ended since then are valid again. If you',
-    "retired keys because others may have them, retire them again with 'espalier keys retire'. Clients that subscribe to changes read everything again.",
+    "retired keys because others may have them, retire them again with 'espalier signing-key retire'. Clients that subscribe to changes read everything again.",
   ].join('\n');
 }
 

@@ -106,8 +106,8 @@ test('leaves surplus arguments out of the message, because they may be URLs with
 });
 
 test('runs the default command of a group, and shows its help if the group has no other command', async () => {
-  assert.equal(await findGroupDefault('keys', false), 'list');
-  assert.equal(await findGroupDefault('keys', true), undefined);
+  assert.equal(await findGroupDefault('signing-key', false), 'list');
+  assert.equal(await findGroupDefault('signing-key', true), undefined);
   assert.equal(await findGroupDefault('journal', true), 'list');
   assert.equal(await findGroupDefault('folder', false), undefined);
 });

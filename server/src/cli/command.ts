@@ -97,7 +97,7 @@ export interface Group {
   /** By default, the first example of each command. */
   readonly examples?: readonly string[];
   readonly commands: Readonly<Record<string, Command | (() => Promise<Command>)>>;
-  /** The command that the name of the group alone runs: `keys` means `keys list`. */
+  /** The command that the name of the group alone runs: `journal` means `journal list`. */
   readonly groupDefault?: string;
 }
 

@@ -25,7 +25,7 @@ function lazyCommand<const Name extends string>(
 
 export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> = {
   'Run the server': [lazyCommand('serve', 'Run the server', () => import('./serve.ts'))],
-  'Use a running server, as the logged-in user': [
+  'Use a running server, as the logged-in user or with an API key': [
     lazyCommand(
       'login',
       'Log in to a server and store the session for later commands',
@@ -46,7 +46,11 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
       () => import('./grant.ts'),
     ),
     lazyCommand('explain', 'Explain the access of a user to a folder', () => import('./grant.ts')),
+    lazyCommand('key', 'Create, list, show and revoke API keys for programs', () => import('./key.ts')),
     lazyCommand('session', 'List, show and revoke sessions', () => import('./session.ts')),
+    lazyCommand('sign-in', 'List sign-ins and failed attempts', async () => ({
+      'sign-in': (await import('./sign-in.ts')).signIn,
+    })),
     lazyCommand(
       'journal',
       'Show the journal of all changes, or follow it',
@@ -55,11 +59,9 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
     lazyCommand('query', 'Run a GraphQL query, mutation or subscription', () => import('./query.ts')),
   ],
   'Work on the database directly, with or without a running server': [
-    lazyCommand(
-      'keys',
-      'List, rotate, retire and seal the keys that sign auth tokens',
-      () => import('./keys.ts'),
-    ),
+    lazyCommand('signing-key', 'List, rotate, retire and seal the keys that sign auth tokens', async () => ({
+      'signing-key': (await import('./signing-key.ts')).signingKey,
+    })),
     lazyCommand(
       'migrate',
       'Update the database schema, or print the missing steps as SQL',
@@ -124,7 +126,7 @@ export async function findGroup(name: string): Promise<Group | undefined> {
   return definition && 'commands' in definition ? definition : undefined;
 }
 
-/** `espalier keys --json` means `espalier keys list --json`. For a group with one command, `--help` shows the help of this command. */
+/** `espalier journal --json` means `espalier journal list --json`. For a group with one command, `--help` shows the help of this command. */
 export async function findGroupDefault(name: string, isHelp: boolean): Promise<string | undefined> {
   const definition = await findGroup(name);
   if (!definition) return undefined;

@@ -23,7 +23,7 @@ test('proposes commands, then their verbs, with descriptions', async () => {
 });
 
 test('proposes the flags of a command, of its alias, and of the default command of a group', async () => {
-  const flags = ['--yes', '--json', '--url', '--profile', '--help'];
+  const flags = ['--yes', '--json', '--url', '--profile', '--api-key-file', '--help'];
   assert.deepEqual(await proposed('user', 'delete', '--'), flags);
   assert.deepEqual(await proposed('user', 'rm', '--'), flags);
   assert.ok((await proposed('journal', '--f')).includes('--follow'));

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type * as Commands from './commands.ts';
 import { formatJson } from '@espalier/contract/escaped-text';
-import { flagName } from '../config/read-setting.ts';
+import { flagsOf } from '../config/read-setting.ts';
 import { commandLineSettings } from '../config/command-line.ts';
 import { describeFailure } from './failures.ts';
 import { version } from './package-files.ts';
@@ -44,7 +44,9 @@ async function run(input: readonly string[]): Promise<void> {
 
 /** `espalier --profile a folder list` means `espalier folder list --profile a`. */
 function moveFlagsToEnd(args: readonly string[]): readonly string[] {
-  const names = Object.values(commandLineSettings).map((each) => `--${flagName(each)}`);
+  const names = Object.values(commandLineSettings)
+    .flatMap(flagsOf)
+    .map((flag) => `--${flag}`);
   const rest = [...args];
   const flags: string[] = [];
   for (let [first = ''] = rest; names.includes(first.split('=', 1)[0]!); [first = ''] = rest) {
@@ -54,7 +56,7 @@ function moveFlagsToEnd(args: readonly string[]): readonly string[] {
   return end < 0 ? [...rest, ...flags] : [...rest.slice(0, end), ...flags, ...rest.slice(end)];
 }
 
-/** `help folder list` and `folder help list` mean `folder list --help`, and `keys` means `keys list`. */
+/** `help folder list` and `folder help list` mean `folder list --help`, and `journal` means `journal list`. */
 async function resolveWords(
   input: readonly string[],
   groups: Pick<typeof Commands, 'findGroup' | 'findGroupDefault'>,

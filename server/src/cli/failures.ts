@@ -9,14 +9,19 @@ export const exitCodes = {
   done: { code: 0, about: 'Done' },
   failed: { code: 1, about: 'Failed; the message contains the reason' },
   usage: { code: 2, about: 'Wrong usage, for example an unknown option or an invalid setting' },
-  login: { code: 3, about: 'Not logged in, or the session has ended' },
+  login: { code: 3, about: 'Not logged in, or the session has ended, or the API key is not valid' },
   unreachable: { code: 4, about: 'The server cannot be reached or is overloaded' },
 } as const;
 
 const loginCodes: ReadonlySet<ErrorCode> = new Set([
   'LOGGED_OUT',
   'INVALID_CREDENTIALS',
+  'SECOND_FACTOR_REQUIRED',
+  'WRONG_SECOND_FACTOR',
+  'SECOND_FACTOR_ENROLMENT_REQUIRED',
+  'INVALID_ENROLMENT_TOKEN',
   'INVALID_AUTH_TOKEN',
+  'INVALID_API_KEY',
   'INVALID_REFRESH_TOKEN',
 ]);
 const busyCodes: ReadonlySet<ErrorCode> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'TOO_MANY_ATTEMPTS']);

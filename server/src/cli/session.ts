@@ -107,10 +107,13 @@ browser tab. The server treats later reuse as theft and ends the session.`,
 /** The schema has no field for one session. Searches the viewer's own sessions, then those that administrators see. */
 async function findSession(connection: ApiConnection, id: string): Promise<SessionWithRefreshes> {
   const { client, signal } = connection;
-  type Answer = { viewer: { user: { isAdministrator: boolean } } };
-  const { viewer } = await client.query<Answer>('{ viewer { user { isAdministrator } } }', {}, { signal });
+  type Answer = { viewer: { user: { isAdministrator: boolean }; session: object | null } };
+  const query = '{ viewer { user { isAdministrator } session { id } } }';
+  const { viewer } = await client.query<Answer>(query, {}, { signal });
   const all = { userId: undefined };
-  for (const whose of viewer.user.isAdministrator ? (['own', all] as const) : (['own'] as const)) {
+  // An API key has no own sessions.
+  const own = viewer.session ? (['own'] as const) : [];
+  for (const whose of viewer.user.isAdministrator ? [...own, all] : (['own'] as const)) {
     const read = readSessions<SessionWithRefreshes>(connection, allFields, whose);
     // A small page, because each session has up to twenty refreshes.
     for await (const each of itemsOf(read, { pageSize: 200 })) if (each.id === id) return each;
@@ -146,7 +149,7 @@ function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refr
 }
 
 const revoke = apiCommand({
-  about: 'Revoke sessions immediately on every server, and close their WebSockets',
+  about: 'Revoke sessions immediately on every node, and close their WebSockets',
   aliases: ['delete', 'rm'],
   words: [
     {
@@ -191,9 +194,9 @@ async function revokeAll(
 /** Reports a missing session and continues with the others. Revokes the caller's current session last. */
 async function revokeEach(connection: ApiConnection, ids: readonly string[]): Promise<number> {
   const { client, signal } = connection;
-  type Answer = { viewer: { session: { id: string } } };
+  type Answer = { viewer: { session: { id: string } | null } };
   const { viewer } = await client.query<Answer>('{ viewer { session { id } } }', {}, { signal });
-  const isOwn = (id: string) => Number(id === viewer.session.id);
+  const isOwn = (id: string) => Number(id === viewer.session?.id);
   let count = 0;
   for (const id of [...new Set(ids)].sort((a, b) => isOwn(a) - isOwn(b))) {
     try {

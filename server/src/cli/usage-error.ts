@@ -20,6 +20,7 @@ const commandsByWord: Readonly<Record<string, string>> = {
   cp: 'folder duplicate',
   export: 'folder export',
   import: 'folder import',
+  keys: 'key (API keys) or signing-key',
   ls: 'folder list',
   mkdir: 'folder create',
   mv: 'folder move',

@@ -5,6 +5,7 @@ import { everyItem, withSmallerPages, itemsOf, listReader, pageInfo, type Page }
 import { findUser, mutate, userWord, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
 import type { Command, Group } from './command.ts';
 import { password } from './password.ts';
+import { resetSecondFactor } from './reset-second-factor.ts';
 import { escaped, formatFacts, formatTable, toMinute } from './terminal/output.ts';
 import { confirm, newPasswordOptions, readNewPassword, withPassword, yesOption } from './terminal/prompts.ts';
 
@@ -14,8 +15,10 @@ interface GroupName {
 
 /** A user with the first page of their groups. */
 interface UserWithGroupPage extends NamedUser {
+  readonly kind: 'PERSON' | 'SERVICE';
   readonly isAdministrator: boolean;
   readonly isDisabled: boolean;
+  readonly hasSecondFactor: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
   readonly groups: Page<GroupName>;
@@ -24,7 +27,7 @@ interface UserWithGroupPage extends NamedUser {
 type UserDetails = Omit<UserWithGroupPage, 'groups'> & { readonly groups: readonly GroupName[] };
 
 const groupFields = `items { name } ${pageInfo}`;
-const userFields = `id username isAdministrator isDisabled createdAt lastLoginAt groups { ${groupFields} }`;
+const userFields = `id username kind isAdministrator isDisabled hasSecondFactor createdAt lastLoginAt groups { ${groupFields} }`;
 
 /** Reads the remaining pages of the groups. */
 async function withAllGroups(
@@ -59,12 +62,28 @@ const list = apiCommand({
 function formatList(users: readonly UserDetails[]): string {
   const rows = users.map((each) => [
     each.username,
-    each.isAdministrator ? 'administrator' : '',
+    roleOf(each),
     each.isDisabled ? 'disabled' : 'enabled',
+    secondFactorOf(each),
     toMinute(each.lastLoginAt),
     groupsOf(each),
   ]);
-  return formatTable(['Name', 'Role', 'State', 'Last login (UTC)', 'Groups'], rows, 'No users found.');
+  return formatTable(
+    ['Name', 'Role', 'State', 'Second factor', 'Last login (UTC)', 'Groups'],
+    rows,
+    'No users found.',
+  );
+}
+
+function roleOf({ kind, isAdministrator }: UserDetails): string {
+  const roles = [kind === 'SERVICE' && 'service account', isAdministrator && 'administrator'];
+  return roles.filter(Boolean).join(', ');
+}
+
+/** A service account has no logins. */
+function secondFactorOf({ kind, hasSecondFactor }: UserDetails): string {
+  if (kind === 'SERVICE') return '';
+  return hasSecondFactor ? 'on' : 'off';
 }
 
 function groupsOf({ groups }: UserDetails): string {
@@ -86,8 +105,9 @@ const show = apiCommand({
     const text = formatFacts([
       ['Name', details.username],
       ['Id', details.id],
-      ['Role', details.isAdministrator ? 'administrator' : 'user'],
+      ['Role', roleOf(details) || 'user'],
       ['State', details.isDisabled ? 'disabled' : 'enabled'],
+      ['Second factor', secondFactorOf(details)],
       ['Created', `${toMinute(details.createdAt)} UTC`],
       ['Last login', details.lastLoginAt === null ? 'never' : `${toMinute(details.lastLoginAt)} UTC`],
       ['Groups', groupsOf(details)],
@@ -100,7 +120,7 @@ const nameWord = { name: 'name', about: 'The name: 1 to 128 characters, unique w
 
 async function changeUser(
   connection: ApiConnection,
-  mutation: 'createUser' | 'updateUser',
+  mutation: 'createUser' | 'updateUser' | 'convertToServiceAccount',
   input: object,
 ): Promise<UserDetails> {
   const fields = `user { ${userFields} }`;
@@ -109,25 +129,50 @@ async function changeUser(
 }
 
 const create = apiCommand({
-  about: 'Create a user',
+  about: 'Create a user, or a service account for a program',
   aliases: ['add'],
   words: [nameWord],
   options: {
     administrator: { about: 'Make the user an administrator with full access' },
+    service: {
+      about: 'Create a service account, which has API keys instead of a password',
+      conflicts: ['generate', 'passwordStdin', 'passwordFile'],
+    },
     ...newPasswordOptions,
   },
   details: `For administrators. Asks for the password twice, unless an option provides it.
-A password must have 8 to 128 characters and must not be the user name or a common password.`,
-  examples: [
-    'espalier user create anna --generate',
-    'espalier user create robot --password-file /run/secrets/robot',
-  ],
+A password must have 8 to 128 characters and must not be the user name or a common password.
+
+A service account has no password and no sessions. To give a program access, run 'espalier key create --user <name>'.`,
+  examples: ['espalier user create anna --generate', 'espalier user create robot --service'],
   async run(connection, { words: [username = ''], options }) {
+    if (options.service) return createService(connection, username, options.administrator);
     const { password: chosen, generated } = await readNewPassword(options, escaped`Password of ${username}`);
     const input = { username, password: chosen, isAdministrator: options.administrator };
     const details = await changeUser(connection, 'createUser', input);
     const role = details.isAdministrator ? ', an administrator' : '';
     return withPassword(details, escaped`Created ${details.username}${role}.`, generated);
+  },
+});
+
+async function createService(connection: ApiConnection, username: string, isAdministrator: boolean) {
+  const input = { kind: 'SERVICE', username, isAdministrator };
+  const data = await changeUser(connection, 'createUser', input);
+  return { data, text: escaped`Created the service account ${data.username}.` };
+}
+
+const convertToService = apiCommand({
+  about: 'Convert a user to a service account, which keeps its groups and grants',
+  words: [userWord],
+  options: { yes: yesOption },
+  details: `For administrators. Deletes the password and everything else with which the user can log in, and ends the sessions. Create an
+API key for the program first, with 'espalier key create' as this user, or afterwards with --user.`,
+  examples: ['espalier user convert-to-service robot'],
+  async run(connection, { words: [reference], options }) {
+    const { id: userId, username } = await findUser(connection, reference!);
+    await confirm(escaped`Convert ${username} to a service account that cannot log in`, options.yes);
+    const data = await changeUser(connection, 'convertToServiceAccount', { userId });
+    return { data, text: escaped`${data.username} is a service account and can no longer log in.` };
   },
 });
 
@@ -173,16 +218,17 @@ function change({ changes, result, details = '', ...definition }: Change): Comma
 const disable = change({
   changes: { isDisabled: true },
   about: 'Disable a user, and keep groups and grants',
-  details: 'All sessions of the user end. You cannot disable yourself.',
+  details:
+    'All sessions of the user end, and API keys of the user stop working. You cannot disable yourself.',
   examples: ['espalier user disable anna'],
-  result: 'is disabled. All sessions have ended, and the user cannot log in.',
+  result: 'is disabled. All sessions have ended, and the user can neither log in nor use API keys.',
 });
 
 const enable = change({
   changes: { isDisabled: false },
   about: 'Enable a disabled user',
   examples: ['espalier user enable anna'],
-  result: 'is enabled and can log in.',
+  result: 'is enabled. The API keys of the user work again.',
 });
 
 const promote = change({
@@ -206,12 +252,12 @@ const remove = apiCommand({
   aliases: ['rm'],
   words: [userWord],
   options: { yes: yesOption },
-  details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run
+  details: `For administrators. Also deletes the user's sessions, API keys, memberships and grants. To keep memberships and grants, run
 'espalier user disable' instead. You cannot delete yourself.`,
   examples: ['espalier user delete anna', 'espalier user delete anna --yes'],
   async run(connection, { words: [reference], options }) {
     const { id, username } = await findUser(connection, reference!);
-    const question = escaped`Delete the user ${username} with sessions, memberships and grants`;
+    const question = escaped`Delete the user ${username} with sessions, API keys, memberships and grants`;
     await confirm(question, options.yes);
     const data = await mutate<object>(connection, 'deleteUser', { id }, 'deletedUserId');
     return { data, text: escaped`Deleted ${username}.` };
@@ -221,10 +267,24 @@ const remove = apiCommand({
 export const user: Group = {
   examples: [
     'espalier user create anna --generate',
+    'espalier user create robot --service          # for a program, which uses API keys',
     'espalier user promote anna',
     'espalier user password                        # change your own password',
     'espalier user password anna --generate        # set the password of another user',
     'espalier user password admin --on-database    # replace a lost password',
   ],
-  commands: { list, show, create, rename, password, disable, enable, promote, demote, delete: remove },
+  commands: {
+    list,
+    show,
+    create,
+    'convert-to-service': convertToService,
+    rename,
+    password,
+    'reset-second-factor': resetSecondFactor,
+    disable,
+    enable,
+    promote,
+    demote,
+    delete: remove,
+  },
 };

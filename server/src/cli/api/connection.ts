@@ -1,9 +1,15 @@
-/** Connects commands to a server, with the session that `espalier login` stored. */
+/** Connects commands to a server, with an API key or with the session that `espalier login` stored. */
 
 import { constants } from 'node:os';
 import type { Client, EspalierError, TokenStorage } from '@espalier/client';
 import { systemClock } from '../../clock.ts';
-import { commandLineSettings, readCommandLineSettings } from '../../config/command-line.ts';
+import {
+  commandLineSettings,
+  readApiKey,
+  readCommandLineSettings,
+  type ApiKeyInput,
+} from '../../config/command-line.ts';
+import { UsageError } from '../../config/start-error.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
   command,
@@ -18,17 +24,21 @@ import {
 } from '../command.ts';
 import { ExitError, failure, isClientError } from '../failures.ts';
 import { version } from '../package-files.ts';
-import { ProfileFile, type Profile } from './profile.ts';
+import { ProfileFile } from './profile.ts';
 
 /** The settings of every command that uses the API. */
 export const connectionSettings: readonly Setting[] = Object.values(commandLineSettings);
+
+/** The settings of commands that only work with a stored login. */
+export const loginSettings: readonly Setting[] = [commandLineSettings.url, commandLineSettings.profile];
 
 export const defaultUrl = 'http://127.0.0.1:8080';
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Connection {
   readonly client: Client;
-  readonly profile: Profile;
+  /** Whether the client uses an API key instead of a session. */
+  readonly hasApiKey: boolean;
   readonly file: ProfileFile;
   /** Aborted by Ctrl-C. Pass it to long calls. */
   readonly signal: AbortSignal;
@@ -65,13 +75,40 @@ export function apiCommand<const O extends Options>(definition: ApiDefinition<O>
   });
 }
 
-/** Runs the work with the session of the profile, and then closes the connection. */
+/** Runs the work with the API key, or else with the session of the profile, and then closes the connection. */
 export async function withConnection<T>(
   flags: SettingFlags,
   work: (connection: Connection) => Promise<T>,
   options: ConnectionOptions = {},
 ): Promise<T> {
   const file = profileFile(flags);
+  const apiKey = readApiKey(flags);
+  const client = apiKey
+    ? await clientWithKey(flags, apiKey, file, options)
+    : await clientWithSession(flags, file, options);
+  try {
+    return await untilSignal(
+      (signal) => work({ client, hasApiKey: apiKey !== undefined, file, signal }),
+      options,
+    );
+  } catch (error) {
+    if (isClientError(error, 'LOGGED_OUT')) throw file.sessionEndedError();
+    if (apiKey && isClientError(error, 'INVALID_API_KEY')) {
+      throw failure('INVALID_API_KEY', `${error.message} The key is from ${apiKey.source}.`);
+    }
+    throw isFromOtherVersion(error)
+      ? otherVersionError(client.url, error)
+      : explainConnection(client.url, error);
+  } finally {
+    client.close();
+  }
+}
+
+async function clientWithSession(
+  flags: SettingFlags,
+  file: ProfileFile,
+  options: ConnectionOptions,
+): Promise<Client> {
   const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
   if (!profile?.tokens) throw file.notLoggedInError(url ?? profile?.url);
@@ -81,17 +118,30 @@ export async function withConnection<T>(
   if (await file.makePrivate()) {
     console.error(`espalier: Other users could read your session in ${file.path}. Only you can read it now.`);
   }
-  const client = await clientFor(profile.url, file.storage(), options);
-  try {
-    return await untilSignal((signal) => work({ client, profile, file, signal }), options);
-  } catch (error) {
-    if (isClientError(error, 'LOGGED_OUT')) throw file.sessionEndedError();
-    throw isFromOtherVersion(error)
-      ? otherVersionError(client.url, error)
-      : explainConnection(client.url, error);
-  } finally {
-    client.close();
+  return clientFor(profile.url, { storage: file.storage() }, options);
+}
+
+/** Uses the server of the last login, as the next login would. */
+async function clientWithKey(
+  flags: SettingFlags,
+  { key, source }: ApiKeyInput,
+  file: ProfileFile,
+  options: ConnectionOptions,
+): Promise<Client> {
+  if ('profile' in flags) {
+    throw new UsageError(
+      `--profile selects a stored login, but commands use the API key from ${source} instead. Leave out one of them.`,
+    );
   }
+  const url = readCommandLineSettings(flags).url ?? (await file.read())?.url ?? defaultUrl;
+  return clientFor(url, { apiKey: key }, options);
+}
+
+/** Refuses a command that concerns the stored login, because an API key replaces the login. */
+export function requireNoApiKey(flags: SettingFlags, advice: string): void {
+  const source = readApiKey(flags)?.source;
+  if (source === undefined) return;
+  throw new UsageError(`${source} is set, so commands use this API key and no login. ${advice}`);
 }
 
 /** Adds advice to the error of a failed connection. */
@@ -118,14 +168,14 @@ export function profileFile(flags: SettingFlags): ProfileFile {
 /** Loads the client, which the help of a command does not need. */
 export async function clientFor(
   url: string,
-  storage?: TokenStorage,
+  credentials: { readonly storage: TokenStorage } | { readonly apiKey: string },
   options: ConnectionOptions = {},
 ): Promise<Client> {
   const { createClient } = await import('@espalier/client');
   const { retrySeconds = 5, fetch: send = fetch } = options;
   return createClient({
     url,
-    storage,
+    ...credentials,
     headers: { 'user-agent': `espalier/${version()}` },
     retrySeconds,
     fetch: reportRetries(url, send),

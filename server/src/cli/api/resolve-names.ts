@@ -3,7 +3,7 @@
  * that the user may not see is not found.
  */
 
-import { failure } from '../failures.ts';
+import { failure, isClientError } from '../failures.ts';
 import { UsageError } from '../../config/start-error.ts';
 import type { Word } from '../command.ts';
 import type { Connection } from './connection.ts';
@@ -94,10 +94,6 @@ export async function mutate<Payload>(
   return (await client.mutate<Readonly<Record<string, Payload>>>(mutation, { input }, { signal }))[name]!;
 }
 
-type LookupResult<Found> = Readonly<Record<string, Found | null>> & {
-  readonly viewer: { readonly user: { readonly isAdministrator: boolean } };
-};
-
 async function queryByReference<Found>(
   { client, signal }: ApiConnection,
   references: readonly string[],
@@ -118,14 +114,29 @@ async function queryByReference<Found>(
   const variables = Object.fromEntries(lookups.map(({ variable, value }) => [variable, value]));
   const query = `query (${lookups.map(({ variable, type }) => `$${variable}: ${type}`).join(', ')}) {
     ${lookups.map((each) => `${each.variable}: ${kind}(${each.argument}: $${each.variable}) { ${fields} }`).join('\n    ')}
-    viewer { user { isAdministrator } }
   }`;
-  const { viewer, ...found } = await client.query<LookupResult<Found>>(query, variables, { signal });
-  return lookups.map(({ reference, variable }) => {
-    const each = found[variable];
-    if (each) return each;
-    throw failure('NOT_FOUND', notFound(kind, reference, viewer.user.isAdministrator));
-  });
+  type Result = Readonly<Record<string, Found | null>>;
+  const found = await client.query<Result>(query, variables, { signal });
+  const missing = lookups.find(({ variable }) => !found[variable]);
+  if (missing) {
+    const isAdministrator = await hasAdministratorRights({ client, signal });
+    throw failure('NOT_FOUND', notFound(kind, missing.reference, isAdministrator));
+  }
+  return lookups.map(({ variable }) => found[variable]!);
+}
+
+async function hasAdministratorRights({ client, signal }: ApiConnection): Promise<boolean> {
+  type Role = { readonly isAdministrator: boolean };
+  type Answer = { readonly viewer: { readonly user: Role; readonly apiKey: Role | null } };
+  const query = '{ viewer { user { isAdministrator } apiKey { isAdministrator } } }';
+  try {
+    const { viewer } = await client.query<Answer>(query, {}, { signal });
+    return (viewer.apiKey ?? viewer.user).isAdministrator;
+  } catch (error) {
+    // An API key for one folder may not read the properties of its user.
+    if (isClientError(error, 'FORBIDDEN')) return false;
+    throw error;
+  }
 }
 
 /** Returns a hint for a name that looks like an id. */

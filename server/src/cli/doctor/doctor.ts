@@ -12,10 +12,12 @@ import { StartError, invalidValue } from '../../config/start-error.ts';
 import { command, json, type SettingFlags } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
 import { escapeControls, print, printJson } from '../terminal/output.ts';
+import { checkApiKey } from './api-key-checks.ts';
 import { createCheckContext, problem, skipped, warning, type Finding, type State } from './check-context.ts';
 import { checkDatabase, checkInstallation } from './database-checks.ts';
 import { checkBackups, checkFiles } from './file-checks.ts';
 import { checkClock, checkSettings, checkTelemetry, checkTls, invalidSetting } from './machine-checks.ts';
+import { checkSingleSignOn } from './sign-in-checks.ts';
 import { checkCors, checkServer } from './server-checks.ts';
 
 export const doctor = command({
@@ -27,11 +29,15 @@ export const doctor = command({
     },
     json,
   },
-  settings: [{ ...commandLineSettings.url, summary: 'The server to check' }],
+  settings: [
+    { ...commandLineSettings.url, summary: 'The server to check' },
+    { ...commandLineSettings.apiKey, summary: 'Check the API key in this file' },
+  ],
   hiddenSettings: Object.values(settingsTable),
   printsWarnings: true,
   details: `Checks the settings, the clock, the database, disk space, file modes, scheduled backups, certificates, the metrics port, the trace
-collector and a running server. Changes nothing. Does not use the stored login.
+collector, the provider of single sign-on and a running server. With an API key, also checks whether the server accepts the key and
+when the key expires. Changes nothing. Does not use the stored login.
 
 Without --url, checks the server that runs with these settings. With --url, checks the server at this URL, including its proxies.
 
@@ -92,8 +98,10 @@ async function* allFindings(
     ['Backups', checkBackups(context)],
     ['TLS', checkTls(context)],
     ['Metrics and traces', checkTelemetry(context)],
+    ...(settings.ssoIssuer === undefined ? [] : [['Single sign-on', checkSingleSignOn(context)] as const]),
     ['Server', checkServer(context)],
     ['Server', checkInstallation(context)],
+    ['API key', checkApiKey(context)],
     ...(origin === undefined ? [] : [['Web pages', checkCors(context, origin)] as const]),
   ];
   for (const [subject, findings] of subjects) {

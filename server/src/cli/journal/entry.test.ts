@@ -8,6 +8,8 @@ const entry = (input: Partial<Entry>): Entry => ({
   kind: 'UPDATE_FOLDER',
   byId: 'a1',
   by: { username: 'admin' },
+  byApiKeyId: null,
+  byApiKey: null,
   folderId: null,
   folder: null,
   path: null,
@@ -31,6 +33,12 @@ test('aligns number, time, user and change with their headings', () => {
   assert.equal(line, '       7  2026-11-15 16:50:07  admin         UPDATE_FOLDER  /Places  title: P');
 });
 
+test('displays the API key of a change, by its id if it no longer exists', () => {
+  const byKey = { byApiKeyId: 'k1', byApiKey: { name: 'nightly' } };
+  assert.match(toLine(entry(byKey)), / admin \(key nightly\) /);
+  assert.match(toLine(entry({ ...byKey, byApiKey: null })), / admin \(key id:k1\) /);
+});
+
 test('displays a deleted user by id, and the server as the author of its own changes', () => {
   assert.match(toLine(entry({ by: null })), / id:a1 /);
   assert.match(toLine(entry({ by: null, byId: null })), / \(server\) /);
@@ -47,6 +55,14 @@ test('displays a deleted object by the name in the entry, or by its id', () => {
   assert.equal(
     what({ kind: 'UPDATE_USER', userId: 'u1', user: { username: 'Robert' }, ...renamed }),
     'UPDATE_USER  user Robert  username: bob → Robert',
+  );
+});
+
+test('displays the name of an API key, which is not the name of the user', () => {
+  const key = { userId: 'u1', user: { username: 'robot' }, after: { name: 'nightly', level: 'READ' } };
+  assert.equal(
+    what({ kind: 'CREATE_API_KEY', ...key }),
+    'CREATE_API_KEY  user robot  name: nightly  level: READ',
   );
 });
 

@@ -5,13 +5,11 @@ import { escapeControls, toSecond } from '../terminal/output.ts';
 
 export type Entry = JournalCsvEntry;
 
-export const entryFields = `number cursor at kind byId by { username } folderId folder { path } path formerPath ancestorIds
+export const entryFields = `number cursor at kind byId by { username } byApiKeyId byApiKey { name } folderId folder { path } path formerPath ancestorIds
   formerAncestorIds userId user { username } groupId group { name } sessionId before after`;
 
 const widths = { number: 8, by: 12 };
 const maxValueLength = 60;
-/** Fields that only repeat the name of the folder, user or group, unless the name changed. */
-const names = ['name', 'username'];
 
 export const heading = [
   'Number'.padStart(widths.number),
@@ -31,9 +29,10 @@ export function toLine(entry: Entry): string {
   return escapeControls(cells.join('  '));
 }
 
-function authorOf({ by, byId }: Entry): string {
-  if (by) return by.username;
-  return byId === null ? '(server)' : `id:${byId}`;
+function authorOf({ by, byId, byApiKey, byApiKeyId }: Entry): string {
+  const user = by?.username ?? (byId === null ? '(server)' : `id:${byId}`);
+  if (byApiKeyId === null) return user;
+  return `${user} (key ${byApiKey?.name ?? `id:${byApiKeyId}`})`;
 }
 
 /** A folder has its path at the time of the change. A deleted user or group has the name from the entry, or its id. */
@@ -56,7 +55,9 @@ function objectsOf(entry: Entry): string[] {
   ].flatMap((each) => each || []);
 }
 
-function changesOf({ before, after, formerPath }: Entry): string[] {
+/** Leaves out a name that the line already contains as the folder, user or group, unless the change is a new name. */
+function changesOf({ before, after, formerPath, folderId, userId, groupId }: Entry): string[] {
+  const names = [...(folderId || groupId ? ['name'] : []), ...(userId ? ['username'] : [])];
   const keys = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...keys].flatMap((key) => {
     const [old, now] = [before?.[key], after?.[key]];

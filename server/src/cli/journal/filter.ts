@@ -72,17 +72,19 @@ function toKind(text: string): JournalKind {
 /** Parses a time that a user typed: in UTC unless it has an offset, or relative to now. Returns the format of the server. */
 export function parseTime(flag: string, text: string, now: number): string {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const at = unit === undefined ? instantOf(text) : now - Number(count) * seconds[unit]! * 1_000;
-  if (at === undefined || Number.isNaN(at) || at < 0) {
+  const at = unit === undefined ? parseInstant(text) : now - Number(count) * seconds[unit]! * 1_000;
+  if (at === undefined || at < 0) {
     throw invalidValue(flag, `a time, such as ${timeAbout}`, text);
   }
   return new Date(at).toISOString();
 }
 
-function instantOf(text: string): number | undefined {
+/** Parses an absolute time, in UTC unless it has an offset. Returns undefined if the text is not a time. */
+export function parseInstant(text: string): number | undefined {
   const [, date, time = '00:00', zone = 'Z'] = shape.exec(text) ?? [];
   if (date === undefined) return undefined;
   // Date.parse takes the 30th of February for the 2nd of March.
   const isDay = new Date(Date.parse(`${date}T00:00Z`) || 0).toISOString().startsWith(date);
-  return isDay ? Date.parse(`${date}T${time}${zone.toUpperCase()}`) : undefined;
+  const at = isDay ? Date.parse(`${date}T${time}${zone.toUpperCase()}`) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
 }

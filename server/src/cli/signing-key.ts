@@ -1,9 +1,12 @@
-/** `espalier keys`: the keys that sign auth tokens, directly on the database. */
+/** `espalier signing-key`: the keys that sign auth tokens, directly on the database. */
 
 import { systemClock } from '../clock.ts';
 import { readInputFile } from '../config/read-setting.ts';
 import { settingsTable } from '../config/settings-table.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
+import { createFactorEncryption } from '../accounts/second-factors/factors.ts';
+import { sealTotpSecrets } from '../accounts/second-factors/sealed-secrets.ts';
+import type { SecretEncryption } from '../database/encryption.ts';
 import type { Database } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';
 import {
@@ -26,11 +29,16 @@ const keySettings = [...databaseSettings, settingsTable.masterKey];
 interface StoredKeys {
   readonly database: Database;
   readonly encryption: KeyEncryption;
+  readonly factorEncryption: SecretEncryption;
 }
 
 function onKeys<T>(flags: SettingFlags, work: (keys: StoredKeys) => Promise<T>): Promise<T> {
   return onDatabase(flags, ({ database, settings }) =>
-    work({ database, encryption: new KeyEncryption(settings.masterKey) }),
+    work({
+      database,
+      encryption: new KeyEncryption(settings.masterKey),
+      factorEncryption: createFactorEncryption(settings.masterKey),
+    }),
   );
 }
 
@@ -45,7 +53,7 @@ function requireSameSeal(
     if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
   if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
-      "The keys in the database are not sealed, but a master key is set. Start the servers with this master key first, or run 'espalier keys seal'.",
+      "The keys in the database are not sealed, but a master key is set. Start the servers with this master key first, or run 'espalier signing-key seal'.",
     );
   }
 }
@@ -56,8 +64,8 @@ const list = command({
   options: { json },
   settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
   details: `One key signs tokens. A published key signs later. The other keys verify tokens that they signed before. You can also run
-'espalier keys'.`,
-  examples: ['espalier keys list', 'espalier keys'],
+'espalier signing-key'.`,
+  examples: ['espalier signing-key list', 'espalier signing-key'],
   run: ({ flags }) =>
     onDatabase(flags, async ({ database, settings }) => {
       const statuses = describeKeys(await readKeyRows(database), settings.refreshTokenSeconds);
@@ -88,7 +96,7 @@ const rotate = command({
   settings: keySettings,
   details: `The new key signs after five minutes, when every server and every other service that verifies tokens has read it. Users stay
 logged in. Servers rotate keys automatically every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
-  examples: ['espalier keys rotate'],
+  examples: ['espalier signing-key rotate'],
   run: ({ flags }) =>
     onKeys(flags, async ({ database, encryption }) => {
       const { id, signsFrom } = await runChange(database, async (transaction) => {
@@ -111,7 +119,7 @@ interface Retirement {
 
 const retire = command({
   about: 'Retire a signing key and invalidate the tokens that it signed',
-  words: [{ name: 'id', about: "The id of the key, from 'espalier keys list'", isOptional: true }],
+  words: [{ name: 'id', about: "The id of the key, from 'espalier signing-key list'", isOptional: true }],
   options: {
     atOnce: { about: 'Retire the key even if it signs now, and replace it with a new key' },
     all: { about: 'Replace all keys with one new key' },
@@ -122,11 +130,14 @@ const retire = command({
 
 Use --at-once if others may have the key that signs: the command then retires this key and activates a new one at the same time.
 Use --all if others may have the database, or if the master key is lost.`,
-  examples: ['espalier keys retire 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b', 'espalier keys retire --all'],
+  examples: [
+    'espalier signing-key retire 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b',
+    'espalier signing-key retire --all',
+  ],
   run({ words: [id], options, flags }) {
     if ((id === undefined) !== options.all) {
       throw new UsageError(
-        "Specify either the id of a key or --all. To list the ids, run 'espalier keys list'.",
+        "Specify either the id of a key or --all. To list the ids, run 'espalier signing-key list'.",
       );
     }
     return onKeys(flags, async (keys) => {
@@ -201,29 +212,31 @@ const seal = command({
     json,
   },
   settings: keySettings,
-  details: `Encrypts the keys with the master key in --master-key-file or ESPALIER_MASTER_KEY. If the keys are already encrypted with
-another master key, pass its file with --old-master-key-file. Without a master key, stores the keys unencrypted.`,
+  details: `Encrypts the keys, and the secrets of authenticator apps, with the master key in --master-key-file or ESPALIER_MASTER_KEY. If
+they are already encrypted with another master key, pass its file with --old-master-key-file. Without a master key, stores them
+unencrypted.`,
   examples: [
-    'espalier keys seal --master-key-file key.txt',
-    'espalier keys seal --master-key-file key.txt --old-master-key-file old-key.txt',
+    'espalier signing-key seal --master-key-file key.txt',
+    'espalier signing-key seal --master-key-file key.txt --old-master-key-file old-key.txt',
   ],
   run: ({ options, flags }) =>
-    onKeys(flags, async ({ database, encryption }) => {
+    onKeys(flags, async ({ database, encryption, factorEncryption }) => {
       const { oldMasterKeyFile } = options;
-      const old = new KeyEncryption(
-        oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile),
-      );
-      const count = await runChange(database, async (transaction) => {
+      const oldKey = oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile);
+      const old = new KeyEncryption(oldKey);
+      const oldFactors = createFactorEncryption(oldKey);
+      const done = await runChange(database, async (transaction) => {
         const rows = (await readKeyRows(transaction)).filter(
           ({ sealedWith }) => sealedWith !== encryption.id,
         );
         requireOld(rows, old);
         await encryptKeys(transaction, rows, { from: old, to: encryption });
-        return rows.length;
+        const secrets = await sealTotpSecrets(transaction, { from: oldFactors, to: factorEncryption });
+        return { changed: rows.length, secrets };
       });
       return {
-        data: { changed: count, sealedWith: encryption.id },
-        text: describeSealing(count, encryption),
+        data: { ...done, sealedWith: encryption.id },
+        text: describeSealing(done, encryption),
       };
     }),
 });
@@ -238,16 +251,34 @@ function requireOld(rows: readonly KeyRow[], old: KeyEncryption): void {
   );
 }
 
-function describeSealing(count: number, { id }: KeyEncryption): string {
+interface Sealing {
+  readonly changed: number;
+  readonly secrets: { readonly sealed: number; readonly unreadable: number };
+}
+
+function describeSealing({ changed, secrets }: Sealing, { id }: KeyEncryption): string {
   const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
-  if (count === 0) return `Nothing to do: every key is ${how}.`;
+  const texts = [changed === 0 ? `Nothing to do: every key is ${how}.` : describeSealedKeys(changed, how)];
+  const countSecrets = (count: number) =>
+    `${count} ${count === 1 ? 'secret' : 'secrets'} of authenticator apps ${count === 1 ? 'is' : 'are'}`;
+  if (secrets.sealed > 0) texts.push(`${countSecrets(secrets.sealed)} ${how}.`);
+  if (secrets.unreadable > 0) {
+    const whose = secrets.unreadable === 1 ? 'Its user' : 'Their users';
+    texts.push(
+      `${countSecrets(secrets.unreadable)} sealed with another master key. ${whose} cannot log in with codes of the app. Pass the file of that key with --old-master-key-file.`,
+    );
+  }
+  return texts.join('\n');
+}
+
+function describeSealedKeys(count: number, how: string): string {
   return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with the same ESPALIER_MASTER_KEY before the next key is created.
 Backups that you made before still contain the keys in their old form. If others may have such a backup, a rotation alone is not enough.
 After the restart, do one of the following:
-- Run 'espalier keys rotate'. When the new key signs, run 'espalier keys retire <id>' for each older key. Clients with a token
+- Run 'espalier signing-key rotate'. When the new key signs, run 'espalier signing-key retire <id>' for each older key. Clients with a token
   of an older key must log in again.
-- Without waiting, run 'espalier keys retire <id> --at-once'. All users must log in again.
-To see the ids and the key that signs, run 'espalier keys list'.`;
+- Without waiting, run 'espalier signing-key retire <id> --at-once'. All users must log in again.
+To see the ids and the key that signs, run 'espalier signing-key list'.`;
 }
 
-export const keys: Group = { commands: { list, rotate, retire, seal }, groupDefault: 'list' };
+export const signingKey: Group = { commands: { list, rotate, retire, seal }, groupDefault: 'list' };
