@@ -1,13 +1,23 @@
 /** The console: screens for signed-in users, otherwise the sign-in form. */
 
 import { QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { I18nProvider } from 'react-aria-components';
-import { LiveProvider } from './graph/live.tsx';
 import { queries } from './graph/use-graph.ts';
+import { client } from './session/client.ts';
 import { SessionProvider, useSession } from './session/session.tsx';
-import { Shell } from './shell/shell.tsx';
-import { SignIn, SignInAgain } from './shell/sign-in.tsx';
+import { SignIn } from './shell/sign-in.tsx';
 import { Failed, Loading } from './ui/states.tsx';
+
+const loadSignedIn = () => import('./signed-in.tsx');
+const SignedIn = lazy(async () => {
+  try {
+    return { default: (await loadSignedIn()).SignedIn };
+  } catch (error) {
+    // For example, the server was upgraded since this page was loaded.
+    return { default: () => <LoadFailed error={error} /> };
+  }
+});
 
 export function App() {
   return (
@@ -23,33 +33,55 @@ export function App() {
 
 function Gate() {
   const { state, retry } = useSession();
+  usePreload();
   switch (state.kind) {
     case 'starting':
-      return (
-        <main className="gate">
-          <Loading />
-        </main>
-      );
+      return <Waiting />;
     case 'failed':
       return (
-        <main className="gate">
+        <GatePage>
           <Failed error={state.error} retry={retry} />
-        </main>
+        </GatePage>
       );
     case 'signedOut':
-      return <SignIn />;
+      return <SignIn error={state.error} />;
     case 'signedIn':
     case 'ended': {
-      const isEnded = state.kind === 'ended';
-      // The page stays mounted behind the form to keep typed text. It is inert and hidden.
+      const { id, username } = state.viewer;
       return (
-        <LiveProvider key={state.viewer.id}>
-          <div className={isEnded ? 'behind-sign-in' : 'contents'} inert={isEnded}>
-            <Shell />
-          </div>
-          {isEnded && <SignInAgain username={state.viewer.username} />}
-        </LiveProvider>
+        <Suspense fallback={<Waiting />}>
+          <SignedIn key={id} username={username} isEnded={state.kind === 'ended'} />
+        </Suspense>
       );
     }
   }
+}
+
+/** Loads the screens at the same time as the viewer. */
+function usePreload(): void {
+  useEffect(() => {
+    const preload = () => void loadSignedIn().catch(() => undefined);
+    void client.isLoggedIn().then((isLoggedIn) => isLoggedIn && preload());
+    return client.onSession(({ type }) => type === 'login' && preload());
+  }, []);
+}
+
+function LoadFailed({ error }: { error: unknown }) {
+  return (
+    <GatePage>
+      <Failed error={error} retry={() => location.reload()} />
+    </GatePage>
+  );
+}
+
+function Waiting() {
+  return (
+    <GatePage>
+      <Loading />
+    </GatePage>
+  );
+}
+
+function GatePage({ children }: { children: ReactNode }) {
+  return <main className="gate">{children}</main>;
 }

@@ -57,6 +57,26 @@ export const screens: readonly Screen[] = [
     })),
   },
   {
+    segment: 'sign-ins',
+    label: 'Sign-ins',
+    icon: 'clock',
+    group: 'people',
+    isForAdministrators: true,
+    Component: lazy(async () => ({
+      default: (await import('./people/sign-ins/sign-ins-screen.tsx')).SignInsScreen,
+    })),
+  },
+  {
+    segment: 'api-keys',
+    label: 'API keys',
+    icon: 'key',
+    group: 'people',
+    isForAdministrators: true,
+    Component: lazy(async () => ({
+      default: (await import('./people/api-keys/api-keys-screen.tsx')).ApiKeysScreen,
+    })),
+  },
+  {
     segment: 'overview',
     label: 'Overview',
     icon: 'gauge',
@@ -78,8 +98,8 @@ export const screens: readonly Screen[] = [
   },
   {
     segment: 'keys',
-    label: 'Keys',
-    icon: 'key',
+    label: 'Signing keys',
+    icon: 'shield',
     group: 'server',
     isForAdministrators: true,
     Component: lazy(async () => ({ default: (await import('./operations/keys-screen.tsx')).KeysScreen })),

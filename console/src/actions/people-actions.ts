@@ -7,7 +7,8 @@ interface Input<Fields> {
 }
 
 export const createUser: Action<
-  Input<{ username: string; password: string; isAdministrator: boolean }>,
+  /** A service account has no password. */
+  Input<{ kind?: 'SERVICE'; username: string; password?: string; isAdministrator: boolean }>,
   { createUser: { user: { id: string; username: string } } }
 > = {
   label: 'Create user',
@@ -25,6 +26,7 @@ export const createUser: Action<
   cliArguments: ({ input }) => [
     'user',
     'create',
+    ...(input.kind === 'SERVICE' ? ['--service'] : []),
     ...(input.isAdministrator ? ['--administrator'] : []),
     ...positionalArguments(input.username),
   ],
@@ -230,4 +232,36 @@ export const revokeSessions: Action<
     'revoke',
     ...(userId === undefined ? ['--all-others'] : ['--user', `id:${userId}`]),
   ],
+};
+
+/** Its input is a one-time code, so it is never offered for copying. */
+export const linkSingleSignOn: Action<
+  Input<{ code: string; verifier: string }>,
+  { linkSingleSignOn: { identity: { id: string } } }
+> = {
+  label: 'Link account',
+  document: /* GraphQL */ `
+    mutation ($input: LinkSingleSignOnInput!) {
+      linkSingleSignOn(input: $input) {
+        identity {
+          id
+        }
+      }
+    }
+  `,
+  secrets: ['code', 'verifier'],
+};
+
+export const unlinkSingleSignOn: Action<
+  Input<{ id: string }>,
+  { unlinkSingleSignOn: { unlinkedIdentityId: string } }
+> = {
+  label: 'Unlink account',
+  document: /* GraphQL */ `
+    mutation ($input: UnlinkSingleSignOnInput!) {
+      unlinkSingleSignOn(input: $input) {
+        unlinkedIdentityId
+      }
+    }
+  `,
 };

@@ -8,13 +8,17 @@ const endpoint = (id: string) => endpoints.find((one) => one.id === id)!;
 
 describe('OpenAPI model', () => {
   test('lists each endpoint once, with its requests and responses', () => {
-    assert.deepEqual(endpoints.map(({ method, path }) => `${method} ${path}`).slice(0, 6), [
+    assert.deepEqual(endpoints.map(({ method, path }) => `${method} ${path}`).slice(0, 10), [
       'POST /login',
+      'POST /login/enrolment',
+      'POST /login/enrolment/confirm',
+      'POST /login/passkey/options',
+      'POST /login/passkey',
       'POST /login/refresh',
       'POST /logout',
       'POST /login/verify',
-      'GET /graphql',
-      'POST /graphql',
+      'GET /login/methods',
+      'GET /login/sso',
     ]);
     assert.equal(new Set(endpoints.map(({ id }) => id)).size, endpoints.length);
     const login = endpoint('login');
@@ -24,6 +28,7 @@ describe('OpenAPI model', () => {
       [
         ['username', true],
         ['password', true],
+        ['code', false],
       ],
     );
     const malformed = login.responses.find(({ status }) => status === '400')!;

@@ -89,6 +89,7 @@ describe('stored queries', () => {
       variables: '',
     },
     'an unterminated block string': { query: '{ a(password: """ \n hunter2', variables: '' },
+    'an API key': { query: 'mutation { updateFolder(input: { title: "esp_hunter2" }) }', variables: '' },
     'escaped letters': { query: '{ a }', variables: '{"pass\\u0077ord":"hunter2"}' },
   };
   for (const [source, operation] of Object.entries(sources)) {

@@ -1,5 +1,5 @@
 /**
- * Removes passwords and tokens from queries that are stored or copied. A secret can be in any variable, default value or
+ * Removes passwords, tokens and API keys from queries that are stored or copied. A secret can be in any variable, default value or
  * comment, so a query that mentions one loses all its strings and comments.
  */
 
@@ -8,7 +8,7 @@ export function mentionsSecret(text: string): boolean {
   const plain = text.replace(/\\+u([\da-f]{4})/gi, (_, code: string) =>
     String.fromCharCode(parseInt(code, 16)),
   );
-  return /password|token/i.test(plain);
+  return /password|token|esp_/i.test(plain);
 }
 
 /** Strings of a query, including an unterminated one, and comments, which can quote anything. */

@@ -9,8 +9,12 @@ export interface Problem {
   readonly fieldErrors: Readonly<Record<string, string>>;
 }
 
+/** A failure that the browser detects, with a message for the user. */
+export class ActionFailure extends Error {}
+
 /** Explains an error to the user, with a remedy where there is one. */
 export function describeProblem(error: unknown): Problem {
+  if (error instanceof ActionFailure) return { code: 'FAILED', text: error.message, fieldErrors: {} };
   if (!(error instanceof EspalierError)) {
     return { code: 'INTERNAL', text: 'An unexpected error occurred. Reload the page.', fieldErrors: {} };
   }
@@ -19,6 +23,8 @@ export function describeProblem(error: unknown): Problem {
     UNREACHABLE: 'The server cannot be reached. Check your connection and try again.',
     LOGGED_OUT: 'Your session has ended. Sign in again.',
     INVALID_CREDENTIALS: 'The user name or the password is wrong.',
+    WRONG_SECOND_FACTOR: 'The code is wrong, too old or already used.',
+    INVALID_ENROLMENT_TOKEN: 'The setup took too long. Sign in again to restart it.',
     TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${formatDelay(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,
   };

@@ -39,15 +39,15 @@ const states = {
 
 const commands: readonly { readonly words: string; readonly does: string }[] = [
   {
-    words: 'espalier keys rotate',
+    words: 'espalier signing-key rotate',
     does: 'Publishes a new key, which starts to sign after five minutes. Users stay signed in.',
   },
   {
-    words: 'espalier keys retire <id>',
+    words: 'espalier signing-key retire <id>',
     does: 'Retires a key that no longer signs. Users with a token from this key must sign in again.',
   },
   {
-    words: 'espalier keys retire <id> --at-once',
+    words: 'espalier signing-key retire <id> --at-once',
     does: 'Retires a key even if it signs now, and replaces it with a new key. Use this if others may have the key.',
   },
 ];
@@ -72,7 +72,7 @@ export function KeysScreen() {
           <Empty icon="key" title="No signing keys">
             <p>
               Users cannot sign in without a key. Check the log of the server, and create a key with{' '}
-              <code>espalier keys rotate</code>.
+              <code>espalier signing-key rotate</code>.
             </p>
           </Empty>
         }

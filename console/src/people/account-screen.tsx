@@ -1,4 +1,4 @@
-/** The viewer's groups, password and sessions. */
+/** The viewer's groups, password, second factor, sessions, API keys and sign-ins. */
 
 import { Form } from 'react-aria-components';
 import { useState, type FormEvent } from 'react';
@@ -7,18 +7,29 @@ import { perform } from '../actions/perform.ts';
 import { describeProblem } from '../graph/problem.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { useUserGroups, type GroupName } from '../graph/user-groups.ts';
+import { SecondFactorCard } from '../second-factor/second-factor-card.tsx';
+import {
+  secondFactorDocument,
+  secondFactorKey,
+  type SecondFactorResponse,
+} from '../second-factor/second-factor-data.ts';
 import { useViewer } from '../session/session.tsx';
+import { currentView } from '../session/view-as.ts';
 import { Link } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { QueryResult } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
+import { OwnApiKeys } from './api-keys/api-keys-card.tsx';
+import { OwnIdentities } from './identities-card.tsx';
 import { isLongEnough, shortestPassword } from './password-field.tsx';
 import { peopleQueries } from './people-data.tsx';
 import { formatRevoked, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 import { useOwnSessions } from './sessions/sessions.ts';
+import { SignInTable } from './sign-ins/sign-in-table.tsx';
+import { useOwnSignIns } from './sign-ins/sign-ins.ts';
 import './people.css';
 import { Name } from '../ui/text.tsx';
 
@@ -47,6 +58,7 @@ interface Account {
 }
 
 export function AccountScreen() {
+  const viewer = useViewer();
   const answer = useGraph<Account>(['people', 'account'], accountDocument);
   return (
     <main className="page">
@@ -58,9 +70,14 @@ export function AccountScreen() {
           <h2 id="own-facts">Profile</h2>
           <QueryResult query={answer}>{({ viewer }) => <OwnFacts user={viewer.user} />}</QueryResult>
         </section>
-        <ChangePassword />
+        {currentView ? <ChangePassword /> : <OwnPassword />}
       </div>
+      {/* Only the user may see and change them. */}
+      {!currentView && <SecondFactorCard />}
+      {!currentView && <OwnIdentities user={viewer} />}
       <OwnSessions />
+      <OwnApiKeys />
+      <OwnSignIns />
     </main>
   );
 }
@@ -124,6 +141,43 @@ function OwnSessions() {
       </header>
       <SessionTable label="Your sessions, the newest first" list={list} empty={null} />
       {isRevoking && <RevokeAllDialog onClose={() => setRevoking(false)} />}
+    </section>
+  );
+}
+
+function OwnSignIns() {
+  const list = useOwnSignIns();
+  return (
+    <section className="card" aria-labelledby="own-sign-ins">
+      <header className="card-header">
+        <h2 id="own-sign-ins">Your sign-ins</h2>
+        {list.data && <span className="soft number">{list.data.totalCount.toLocaleString('en')}</span>}
+      </header>
+      <p className="hint">
+        The list includes failed attempts with your user name. If you do not recognize a successful sign-in,
+        revoke your other sessions, change your password if you have one, and inform an administrator.
+      </p>
+      <SignInTable
+        label="Your sign-ins, the newest first"
+        list={list}
+        empty={<p className="soft">No sign-ins are stored.</p>}
+      />
+    </section>
+  );
+}
+
+/** Nothing while the server has not said whether there is a password. */
+function OwnPassword() {
+  const { data } = useGraph<SecondFactorResponse>(secondFactorKey, secondFactorDocument);
+  if (!data) return null;
+  if (data.viewer.secondFactor.hasPassword) return <ChangePassword />;
+  return (
+    <section className="card" aria-labelledby="no-password">
+      <h2 id="no-password">Password</h2>
+      <p className="soft">
+        You have no password. If you need one, for example while single sign-on does not work, ask an
+        administrator to set it.
+      </p>
     </section>
   );
 }

@@ -3,6 +3,7 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
+import { takeSignIn } from './single-sign-on.ts';
 import { currentView, leaveEndedView, leaveView } from './view-as.ts';
 import { getSignOutCount, clearUserData, listUnsaved } from './session-data.ts';
 
@@ -16,7 +17,8 @@ interface Viewer {
 
 type SessionState =
   | { readonly kind: 'starting' }
-  | { readonly kind: 'signedOut' }
+  /** The error explains why the single sign-on that brought the browser to this page failed. */
+  | { readonly kind: 'signedOut'; readonly error: unknown }
   | { readonly kind: 'signedIn'; readonly viewer: Viewer }
   /** The session ended without a sign-out. The data of the user is kept until they sign in again. */
   | { readonly kind: 'ended'; readonly viewer: Viewer }
@@ -27,7 +29,8 @@ interface Session {
   readonly state: SessionState;
   /** Whether the user has signed in on this page. A reload or another tab can also start a session. */
   readonly hasSignedIn: boolean;
-  readonly signIn: (credentials: { username: string; password: string }) => Promise<void>;
+  /** Runs work that starts a session, for example a login. The screens appear when the work has finished. */
+  readonly signInWith: (work: () => Promise<unknown>) => Promise<void>;
   readonly signOut: () => Promise<void>;
   /** Reads the viewer again after `failed`. */
   readonly retry: () => void;
@@ -70,6 +73,12 @@ async function readViewer(): Promise<Viewer> {
   return { ...user, isAdministrator: user.isAdministrator === true, sessionId };
 }
 
+interface ReadOptions {
+  readonly rejects?: boolean;
+  /** Why a single sign-on failed, for the sign-in form. */
+  readonly returnError?: unknown;
+}
+
 /**
  * Tracks the signed-in user. If a newer read has started, the result of an older one is ignored. After the session ends, the
  * viewer is kept so that the same user can continue.
@@ -82,11 +91,11 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
     viewer = 'viewer' in next ? next.viewer : null;
     setState(next);
   };
-  const end = () => {
+  const end = (error: unknown = null) => {
     lastRead++;
     // End the view, because only the administrator can sign in again. A view is read only, so no work is lost.
     if (currentView) return leaveView({ isStopped: false });
-    show(viewer ? { kind: 'ended', viewer } : { kind: 'signedOut' });
+    show(viewer ? { kind: 'ended', viewer } : { kind: 'signedOut', error });
   };
   /** Removes all data of a user before the next one signs in. */
   const clear = () => {
@@ -97,7 +106,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
     lastRead++;
     clear();
     if (currentView) return leaveView({ isStopped: true });
-    show({ kind: 'signedOut' });
+    show({ kind: 'signedOut', error: null });
   };
   const enter = (next: Viewer) => {
     if (viewer && viewer.id !== next.id) clear();
@@ -105,14 +114,14 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
     show({ kind: 'signedIn', viewer: next });
   };
   /** If the viewer is already known, an error is ignored unless `rejects` is true. */
-  const read = async ({ rejects = false } = {}) => {
+  const read = async ({ rejects = false, returnError = null }: ReadOptions = {}) => {
     const id = ++lastRead;
     const isOvertaken = () => id !== lastRead;
     try {
       const next = (await client.isLoggedIn()) ? await readViewer() : null;
       if (isOvertaken()) return;
       if (next) enter(next);
-      else end();
+      else end(returnError);
     } catch (error) {
       if (leaveEndedView(error)) return;
       const isOver = !(await client.isLoggedIn());
@@ -125,6 +134,31 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
   return { read, end, leave };
 }
 
+interface SessionStart {
+  readonly read: (options?: ReadOptions) => Promise<void>;
+  readonly setSignedIn: (hasSignedIn: boolean) => void;
+  readonly isSigningIn: { current: boolean };
+}
+
+/** Exchanges the one-time code with which the browser returned to this page, if there is one, and reads the viewer. */
+async function startSession({ read, setSignedIn, isSigningIn }: SessionStart): Promise<void> {
+  let returnError: unknown = null;
+  isSigningIn.current = true;
+  try {
+    const result = takeSignIn();
+    if (result instanceof Error) throw result;
+    if (result) {
+      await client.completeSingleSignOn(result);
+      setSignedIn(true);
+    }
+  } catch (error) {
+    returnError = error;
+  } finally {
+    isSigningIn.current = false;
+  }
+  await read({ returnError });
+}
+
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [state, setState] = useState<SessionState>({ kind: 'starting' });
   const queries = useQueryClient();
@@ -134,7 +168,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const { read, end, leave } = useMemo(() => createSessionTracker(queries, setState), [queries]);
 
   useEffect(() => {
-    void read();
+    void startSession({ read, setSignedIn, isSigningIn });
     return client.onSession(({ type }) => {
       if (type === 'login' && !isSigningIn.current) void read();
       else if (type === 'ended') end();
@@ -148,10 +182,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     () => ({
       state,
       hasSignedIn,
-      async signIn(credentials) {
+      async signInWith(work) {
         isSigningIn.current = true;
         try {
-          await client.login(credentials);
+          await work();
           setSignedIn(true);
           await read({ rejects: true });
         } finally {

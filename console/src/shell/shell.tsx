@@ -5,6 +5,7 @@ import { useLocation, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
+import { signInSegment, readRequestedPath } from '../session/single-sign-on.ts';
 import { currentView } from '../session/view-as.ts';
 import { Button } from '../ui/button.tsx';
 import { Logo } from '../ui/icons.tsx';
@@ -32,11 +33,12 @@ export function Shell() {
   );
   const close = useCallback(() => setOverlay(null), []);
   const segment = parts[0];
+  const isStart = segment === undefined || segment === signInSegment;
   const screen = screens.find((each) => each.segment === segment);
 
   useEffect(() => {
-    if (segment === undefined) navigate('/folders', { replace: true });
-  }, [segment]);
+    if (isStart) navigate(readRequestedPath() ?? '/folders', { replace: true });
+  }, [isStart]);
   useEffect(() => {
     document.title = screen ? `${screen.label} · Espalier` : 'Espalier';
   }, [screen]);
@@ -54,7 +56,7 @@ export function Shell() {
       <div className="screen" id="screen" tabIndex={-1}>
         <ErrorBoundary key={segment}>
           <Suspense fallback={<Loading lines={6} />}>
-            {screen ? <ScreenContent screen={screen} /> : segment === undefined ? <Loading /> : <NotFound />}
+            {screen ? <ScreenContent screen={screen} /> : isStart ? <Loading /> : <NotFound />}
           </Suspense>
         </ErrorBoundary>
       </div>
@@ -94,6 +96,9 @@ function TopBar({ openPalette, onSignOut }: TopBarProps) {
   );
 }
 
+/** The account page also lists these, for the viewer. */
+const accountLists = ['sessions', 'sign-ins', 'api-keys'];
+
 function ScreenContent({ screen: { segment, isForAdministrators, label, Component } }: { screen: Screen }) {
   const { isAdministrator } = useViewer();
   if (segment === 'account' && currentView) {
@@ -110,10 +115,11 @@ function ScreenContent({ screen: { segment, isForAdministrators, label, Componen
         <h1 className="visually-hidden">{label}</h1>
         <NoAccess>
           “{label}” is only for administrators. Ask an administrator for access.
-          {segment === 'sessions' && (
+          {accountLists.includes(segment) && (
             <>
               {' '}
-              Your own sessions are on <Link to="/account">your account page</Link>.
+              Your own {segment === 'api-keys' ? label : label.toLowerCase()} are on{' '}
+              <Link to="/account">your account page</Link>.
             </>
           )}
         </NoAccess>

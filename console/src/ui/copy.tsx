@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Text } from 'react-aria-components';
 import { formatCall, type Call, type CopyFormat } from '../actions/action.ts';
 import { client } from '../session/client.ts';
-import { IconButton } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import { Icon } from './icons.tsx';
 
 /** Returns whether the text was copied. Falls back to a selection if the clipboard API is missing or denied. */
@@ -59,6 +59,16 @@ export function CopyButton({ label, text }: { label: string; text: string }) {
         {outcome.text}
       </span>
     </span>
+  );
+}
+
+/** A button with text. Its text changes to the outcome for a short time. */
+export function CopyTextButton({ label, text }: { label: string; text: string }) {
+  const outcome = useCopyOutcome();
+  return (
+    <Button size="small" icon={outcome.icon} onPress={() => void outcome.copy(text)}>
+      <span aria-live="polite">{outcome.text ?? label}</span>
+    </Button>
   );
 }
 

@@ -14,6 +14,8 @@ const entry = (details: Partial<JournalEntry>): JournalEntry => ({
   kind: 'UPDATE_FOLDER',
   byId: 'u1',
   by: { id: 'u1', username: 'ada' },
+  byApiKeyId: null,
+  byApiKey: null,
   folderId: null,
   folder: null,
   path: null,
@@ -65,6 +67,19 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
     { kind: 'PURGE_FOLDER', byId: null, by: null, folderId: 'f9', before: { name: 'Mill' } },
     'The server permanently deleted “Mill”, after its time in the trash',
   ],
+  [{ kind: 'ENROL_SECOND_FACTOR', after: { factor: 'TOTP' } }, 'ada set up an authenticator app'],
+  [
+    { kind: 'ENROL_SECOND_FACTOR', after: { factor: 'PASSKEY', name: 'Phone' } },
+    'ada added the passkey “Phone”',
+  ],
+  [{ kind: 'REMOVE_SECOND_FACTOR', before: { factor: 'TOTP' } }, 'ada removed their authenticator app'],
+  [
+    { kind: 'REMOVE_SECOND_FACTOR', before: { factor: 'PASSKEY', name: 'Phone' } },
+    'ada removed the passkey “Phone”',
+  ],
+  [{ kind: 'RESET_SECOND_FACTOR', ...grace }, 'ada reset the second factor of grace'],
+  [{ kind: 'CREATE_RECOVERY_CODES' }, 'ada created new recovery codes'],
+  [{ kind: 'USE_RECOVERY_CODE', after: { left: 1 } }, 'ada used a recovery code, with 1 code left'],
   [
     { kind: 'GRANT_ACCESS', ...folder, ...grace, after: { level: 'WRITE' } },
     'ada gave grace write access to “Mill”',
@@ -117,9 +132,42 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
     { kind: 'END_SESSION', byId: null, by: null, ...grace, after: { because: 'limit' } },
     'The server ended a session of grace, because the user had too many sessions',
   ],
+  [
+    { kind: 'CREATE_USER', ...grace, after: { username: 'grace', kind: 'SERVICE' } },
+    'ada created the service account grace',
+  ],
+  [
+    { kind: 'UPDATE_USER', ...grace, before: { kind: 'PERSON' }, after: { kind: 'SERVICE' } },
+    'ada converted grace to a service account',
+  ],
+  [
+    { kind: 'CREATE_API_KEY', byId: 'u2', by: grace.user, ...grace, after: { name: 'deploy' } },
+    'grace created the API key “deploy”',
+  ],
+  [
+    { kind: 'CREATE_FOLDER', ...folder, byApiKeyId: 'k1', byApiKey: { name: 'deploy' } },
+    'ada with the API key “deploy” created “Mill”',
+  ],
+  [{ kind: 'CREATE_FOLDER', ...folder, byApiKeyId: 'k1' }, 'ada with an API key created “Mill”'],
   [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server created a new signing key'],
   [{ kind: 'RETIRE_KEY', by: null }, 'A deleted user retired a signing key'],
+  [
+    { kind: 'LINK_IDENTITY', ...grace, after: { singleSignOn: 'https://login.example.com', name: 'ada' } },
+    'ada linked grace with the account “ada” at “https://login.example.com”',
+  ],
+  [
+    { kind: 'UNLINK_IDENTITY', ...grace, before: { singleSignOn: 'https://login.example.com', name: 'g' } },
+    'ada unlinked grace from the account “g” at “https://login.example.com”',
+  ],
   [{ kind: 'VIEW_AS', ...grace }, 'ada viewed the tree as grace'],
+  [
+    { kind: 'CREATE_API_KEY', ...grace, after: { name: 'deploy' } },
+    'ada created the API key “deploy” for grace',
+  ],
+  [
+    { kind: 'REVOKE_API_KEY', ...grace, before: { name: 'deploy' } },
+    'ada revoked the API key “deploy” of grace',
+  ],
 ];
 
 for (const [details, sentence] of sentences) {

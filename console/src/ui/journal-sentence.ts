@@ -14,6 +14,11 @@ export type JournalKind =
   | 'CREATE_USER'
   | 'UPDATE_USER'
   | 'CHANGE_PASSWORD'
+  | 'ENROL_SECOND_FACTOR'
+  | 'REMOVE_SECOND_FACTOR'
+  | 'RESET_SECOND_FACTOR'
+  | 'CREATE_RECOVERY_CODES'
+  | 'USE_RECOVERY_CODE'
   | 'DELETE_USER'
   | 'CREATE_GROUP'
   | 'UPDATE_GROUP'
@@ -23,7 +28,11 @@ export type JournalKind =
   | 'END_SESSION'
   | 'ROTATE_KEY'
   | 'RETIRE_KEY'
-  | 'VIEW_AS';
+  | 'VIEW_AS'
+  | 'CREATE_API_KEY'
+  | 'REVOKE_API_KEY'
+  | 'LINK_IDENTITY'
+  | 'UNLINK_IDENTITY';
 
 export type JournalDetails = Readonly<Record<string, unknown>>;
 
@@ -33,6 +42,9 @@ export interface JournalEntry {
   readonly kind: JournalKind;
   readonly byId: string | null;
   readonly by: { readonly id: string; readonly username: string } | null;
+  readonly byApiKeyId: string | null;
+  /** Null for an auth token, and 90 days after the key has ended. */
+  readonly byApiKey: { readonly name: string } | null;
   readonly folderId: string | null;
   readonly folder: { readonly id: string; readonly name: string; readonly path: string } | null;
   /** The paths at the time of the change. Null in entries of older versions. */
@@ -57,6 +69,10 @@ export const journalFields = /* GraphQL */ `
     by {
       id
       username
+    }
+    byApiKeyId
+    byApiKey {
+      name
     }
     folderId
     folder {
@@ -122,9 +138,16 @@ export function formatJournalAction(entry: JournalEntry): Phrase {
     : [];
 }
 
-export function formatActor({ by, byId }: JournalEntry): Phrase {
-  if (by) return link(by.username, `/users/${by.id}`);
-  return byId === null ? phrase`The server` : phrase`A deleted user`;
+export function formatActor(entry: JournalEntry): Phrase {
+  const { by, byId, byApiKeyId } = entry;
+  const user = by ? link(by.username, `/users/${by.id}`) : phrase`A deleted user`;
+  if (byId === null) return phrase`The server`;
+  return byApiKeyId === null ? user : phrase`${user} with ${apiKeyName(entry)}`;
+}
+
+function apiKeyName({ byId, byApiKeyId, byApiKey }: JournalEntry): Phrase {
+  if (!byApiKey) return phrase`an API key`;
+  return phrase`the API key ${link(quote(byApiKey.name), `/api-keys?user=${byId}&apiKey=${byApiKeyId}`)}`;
 }
 
 function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
@@ -132,7 +155,6 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
   const folder = isAboutFolder ? phrase`it` : folderName(entry);
   const [user, group] = [userName(entry), groupName(entry)];
   const grantee = userId === null ? group : user;
-  const newGroupName = linkedGroup(entry, quote(after?.['name']));
   switch (kind) {
     case 'CREATE_FOLDER':
       return phrase`created ${folder}`;
@@ -151,39 +173,74 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
     case 'IMPORT_FOLDERS':
       return phrase`imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':
-      if (before)
-        return phrase`changed the access of ${grantee} to ${folder} from ${formatLevelChange(before, after)}`;
-      if (after?.['level'] === 'NONE') return phrase`blocked the access of ${grantee} to ${folder}`;
-      return phrase`gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
+      return formatGrant(entry, grantee, folder);
     case 'REVOKE_ACCESS':
       return phrase`removed ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
     case 'CREATE_USER':
-      return phrase`created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
+      return phrase`created ${userKindName(after)} ${user}${after?.['singleSignOn'] ? ' at the first single sign-on' : ''}`;
     case 'UPDATE_USER':
       return formatUserUpdate(entry, user);
     case 'CHANGE_PASSWORD':
       return byId === userId ? phrase`changed their password` : phrase`reset the password of ${user}`;
+    case 'ENROL_SECOND_FACTOR':
+    case 'REMOVE_SECOND_FACTOR':
+    case 'RESET_SECOND_FACTOR':
+    case 'CREATE_RECOVERY_CODES':
+    case 'USE_RECOVERY_CODE':
+      return formatFactorChange(entry, user);
     case 'DELETE_USER':
       return phrase`deleted the user ${user}`;
     case 'CREATE_GROUP':
-      return phrase`created ${group}`;
     case 'UPDATE_GROUP':
-      return phrase`renamed the group ${quote(before?.['name'])} to ${newGroupName}`;
     case 'DELETE_GROUP':
-      return phrase`deleted ${group}`;
     case 'ADD_TO_GROUP':
-      return phrase`added ${user} to ${group}`;
     case 'REMOVE_FROM_GROUP':
-      return phrase`removed ${user} from ${group}`;
+      return formatGroupChange(entry, user, group);
     case 'END_SESSION':
       return formatSessionEnd(entry, user);
-    case 'ROTATE_KEY':
-      return phrase`created a new signing key`;
     case 'VIEW_AS':
       return phrase`viewed the tree as ${user}`;
+    case 'LINK_IDENTITY':
+    case 'UNLINK_IDENTITY':
+      return formatLink(entry, user);
+    case 'ROTATE_KEY':
     case 'RETIRE_KEY':
-      return phrase`retired a signing key`;
+    case 'CREATE_API_KEY':
+    case 'REVOKE_API_KEY':
+      return formatKeyChange(entry, user);
   }
+}
+
+function userKindName(after: JournalDetails | null): string {
+  const isService = after?.['kind'] === 'SERVICE';
+  if (!after?.['isAdministrator']) return isService ? 'the service account' : 'the user';
+  return isService ? 'the service account with the administrator role' : 'the administrator';
+}
+
+function formatKeyChange({ kind, before, after, byId, userId }: JournalEntry, user: Phrase): Phrase {
+  const isOwn = byId !== null && byId === userId;
+  if (kind === 'ROTATE_KEY') return phrase`created a new signing key`;
+  if (kind === 'RETIRE_KEY') return phrase`retired a signing key`;
+  if (kind === 'CREATE_API_KEY') {
+    const owner = isOwn ? phrase`` : phrase` for ${user}`;
+    return phrase`created the API key ${quote(after?.['name'])}${owner}`;
+  }
+  const owner = isOwn ? phrase`` : phrase` of ${user}`;
+  return phrase`revoked the API key ${quote(before?.['name'])}${owner}`;
+}
+
+function formatGrant({ before, after }: JournalEntry, grantee: Phrase, folder: Phrase): Phrase {
+  if (before)
+    return phrase`changed the access of ${grantee} to ${folder} from ${formatLevelChange(before, after)}`;
+  if (after?.['level'] === 'NONE') return phrase`blocked the access of ${grantee} to ${folder}`;
+  return phrase`gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
+}
+
+function formatLink({ kind, before, after }: JournalEntry, user: Phrase): Phrase {
+  const { name, singleSignOn } = (kind === 'LINK_IDENTITY' ? after : before) ?? {};
+  return kind === 'LINK_IDENTITY'
+    ? phrase`linked ${user} with the account ${quote(name)} at ${quote(singleSignOn)}`
+    : phrase`unlinked ${user} from the account ${quote(name)} at ${quote(singleSignOn)}`;
 }
 
 /** The paths are links to the parents. A parent may have been deleted since. */
@@ -238,6 +295,7 @@ function formatUserUpdate(entry: JournalEntry, user: Phrase): Phrase {
   const actions = [
     after?.['username'] !== undefined &&
       phrase`renamed the user ${quote(before?.['username'])} to ${newName}`,
+    after?.['kind'] === 'SERVICE' && phrase`converted ${user} to a service account`,
     after?.['isAdministrator'] === true && phrase`made ${user} an administrator`,
     after?.['isAdministrator'] === false && phrase`removed the administrator role from ${user}`,
     after?.['isDisabled'] === true && phrase`disabled ${user}`,
@@ -247,10 +305,34 @@ function formatUserUpdate(entry: JournalEntry, user: Phrase): Phrase {
   return actions.reduce((all, action) => phrase`${all} and ${action}`);
 }
 
+function formatGroupChange(entry: JournalEntry, user: Phrase, group: Phrase): Phrase {
+  const { kind, before, after } = entry;
+  if (kind === 'ADD_TO_GROUP') return phrase`added ${user} to ${group}`;
+  if (kind === 'REMOVE_FROM_GROUP') return phrase`removed ${user} from ${group}`;
+  if (kind === 'CREATE_GROUP') return phrase`created ${group}`;
+  if (kind === 'DELETE_GROUP') return phrase`deleted ${group}`;
+  const newName = linkedGroup(entry, quote(after?.['name']));
+  return phrase`renamed the group ${quote(before?.['name'])} to ${newName}`;
+}
+
+function formatFactorChange({ kind, before, after }: JournalEntry, user: Phrase): Phrase {
+  const details = kind === 'REMOVE_SECOND_FACTOR' ? before : after;
+  const passkey = details?.['factor'] === 'PASSKEY' && phrase`the passkey ${quote(details['name'])}`;
+  if (kind === 'ENROL_SECOND_FACTOR') {
+    return passkey ? phrase`added ${passkey}` : phrase`set up an authenticator app`;
+  }
+  if (kind === 'REMOVE_SECOND_FACTOR') return phrase`removed ${passkey || 'their authenticator app'}`;
+  if (kind === 'CREATE_RECOVERY_CODES') return phrase`created new recovery codes`;
+  if (kind === 'RESET_SECOND_FACTOR') return phrase`reset the second factor of ${user}`;
+  return phrase`used a recovery code, with ${formatCount(after?.['left'], 'code')} left`;
+}
+
 const endings: Readonly<Record<string, string>> = {
   password: ', because the password was changed',
+  'second-factor': ', because a second factor was changed',
   disabled: ', because the user was disabled',
   limit: ', because the user had too many sessions',
+  provider: ', because the single sign-on provider ended it',
   replay: ', because a refresh token was used twice',
 };
 

@@ -27,6 +27,11 @@ export function formatMonth(number: number): string {
   return monthFormat.format(Date.UTC(2000, number - 1));
 }
 
+/** For example "15 Nov 2026". */
+export function formatDay(at: string): string {
+  return dayFormat.format(Date.parse(at));
+}
+
 /** For example "15 Nov 2026, 14:02:31". */
 export function formatExact(at: string): string {
   return exactFormat.format(Date.parse(at));
@@ -39,9 +44,7 @@ function formatRelativeTime(at: string, now: number, isDeadline: boolean): strin
   const distance = Math.abs(seconds);
   if (distance < 5) return 'just now';
   const step = steps.find(([, , below]) => distance < below);
-  return step
-    ? relativeFormat.format(Math.trunc(seconds / step[1]), step[0])
-    : dayFormat.format(Date.parse(at));
+  return step ? relativeFormat.format(Math.trunc(seconds / step[1]), step[0]) : formatDay(at);
 }
 
 /** The current time, updated at an interval. */

@@ -9,7 +9,8 @@ import { formatExact } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
 
 export function EntryDetails({ entry }: { entry: JournalEntry }) {
-  const { number, at, kind, byId, by, folderId, userId, user, groupId, group, sessionId } = entry;
+  const { number, at, kind, byId, by, byApiKeyId, byApiKey } = entry;
+  const { folderId, userId, user, groupId, group, sessionId } = entry;
   return (
     <div className="journal-details">
       <dl className="facts">
@@ -28,6 +29,12 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
             <EntryLink name={by?.username} id={byId} to={by && `/users/${byId}`} only={`by=${byId}`} />
           )}
         </dd>
+        {byApiKeyId !== null && (
+          <Fact label="API key">
+            {byApiKey && <Name>{`${byApiKey.name} `}</Name>}
+            <Id id={byApiKeyId} />
+          </Fact>
+        )}
         {folderId !== null && <FolderFact entry={entry} folderId={folderId} />}
         {userId !== null && (
           <Fact label="User">

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EspalierError } from '@espalier/client';
-import { exportJournal, type ExportPage, type ExportVariables, type Progress } from './journal-export.ts';
+import {
+  exportDocument,
+  exportJournal,
+  type ExportPage,
+  type ExportVariables,
+  type Progress,
+} from './journal-export.ts';
 
 const entry = (number: number): ExportPage['journal']['items'][number] => ({
   number,
@@ -9,6 +15,8 @@ const entry = (number: number): ExportPage['journal']['items'][number] => ({
   kind: 'CREATE_GROUP',
   byId: null,
   by: null,
+  byApiKeyId: null,
+  byApiKey: null,
   folderId: null,
   folder: null,
   path: null,
@@ -54,6 +62,10 @@ async function runExport(count: number, maxFirst?: number) {
     .map((line) => Number(line.split(',')[0]));
   return { numbers, progress, requests };
 }
+
+test('requests every field of a row', () => {
+  for (const field of Object.keys(entry(1))) assert.match(exportDocument, new RegExp(`\\b${field}\\b`));
+});
 
 test('writes every entry once, page by page, and reports its progress', async () => {
   const { numbers, progress, requests } = await runExport(2_345);

@@ -16,6 +16,10 @@ export const exportDocument = /* GraphQL */ `
         by {
           username
         }
+        byApiKeyId
+        byApiKey {
+          name
+        }
         folderId
         folder {
           path

@@ -53,11 +53,7 @@ export const allSeries: readonly Series[] = [
     one: 'failed login',
     many: 'failed logins',
     isProblem: true,
-    log: {
-      condition: '.route == "/login" and (.status == 401 or .status == 429)',
-      explanation:
-        'A login fails with a wrong name or password (status 401) or after too many attempts (status 429). In the log, “address” is the address of the client. The log contains no user names of failed logins.',
-    },
+    screen: { path: '/sign-ins?result=failed', label: 'Show failed sign-ins' },
   },
   { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes', screen: sessionsScreen },
 ];

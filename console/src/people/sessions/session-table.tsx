@@ -5,16 +5,16 @@
 
 import { Button as AriaButton } from 'react-aria-components';
 import { useMemo, useState, type ReactNode } from 'react';
-import { Link, setQuery, useLocation } from '../../router.tsx';
+import { setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
 import { actionsColumn, DataTable, type TableColumn, type TableList } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { idOf } from '../people-data.tsx';
+import { UserLink } from '../user-link.tsx';
 import { deviceName } from './device.ts';
 import { RevokeDialog } from './revoke-dialogs.tsx';
 import { countReplays, type Refresh, type SessionRow } from './sessions.ts';
-import { Name } from '../../ui/text.tsx';
 
 interface SessionTableProps {
   readonly label: string;
@@ -70,7 +70,7 @@ function createColumns({ showsUsers, openId, revoke }: ColumnOptions): readonly 
     id: 'user',
     label: 'User',
     minTableWidth: wide,
-    render: (session) => <UserLink session={session} />,
+    render: (session) => <UserLink user={session.user} />,
   };
   return [
     ...(showsUsers ? [user] : []),
@@ -124,14 +124,6 @@ function createColumns({ showsUsers, openId, revoke }: ColumnOptions): readonly 
   ];
 }
 
-function UserLink({ session: { user } }: { session: SessionRow }) {
-  return (
-    <Link to={`/users/${user.id}`}>
-      <Name>{user.username}</Name>
-    </Link>
-  );
-}
-
 interface DeviceProps {
   readonly session: SessionRow;
   readonly showsUser: boolean;
@@ -156,7 +148,7 @@ function Device({ session, showsUser, isOpen }: DeviceProps) {
       <p className="narrow-only soft people-more">
         {showsUser && (
           <>
-            <UserLink session={session} /> ·{' '}
+            <UserLink user={session.user} /> ·{' '}
           </>
         )}
         {address ?? 'Unknown address'} · <Time at={refreshedAt} /> <Replays session={session} />

@@ -2,39 +2,20 @@
 
 import { useState } from 'react';
 import { setQuery, useLocation } from '../../router.tsx';
-import { useGraph } from '../../graph/use-graph.ts';
 import { Button } from '../../ui/button.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Name } from '../../ui/text.tsx';
+import { useNamedUser } from '../people-data.tsx';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
 import { useSessions } from './sessions.ts';
 import '../people.css';
 
-const nameDocument = /* GraphQL */ `
-  query NameOfUser($id: ID!) {
-    user(id: $id) {
-      id
-      username
-    }
-  }
-`;
-
-interface NamedUser {
-  readonly user: { readonly id: string; readonly username: string } | null;
-}
-
 export function SessionsScreen() {
   const userId = useLocation().query.get('user');
   const list = useSessions(userId);
-  const { data: named } = useGraph<NamedUser>(
-    ['people', 'name', userId],
-    nameDocument,
-    { id: userId },
-    { enabled: userId !== null },
-  );
-  const user = userId === null ? null : (named?.user ?? null);
+  const user = useNamedUser(userId);
   const [revoking, setRevoking] = useState<'theirs' | 'others' | null>(null);
   return (
     <main className="page">

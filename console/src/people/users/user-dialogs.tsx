@@ -1,14 +1,15 @@
-/** The dialogs to create, rename, change and delete a user. */
+/** The dialogs to rename, change and delete a user. */
 
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
-import { createUser, deleteUser, resetPassword, updateUser } from '../../actions/people-actions.ts';
+import { deleteUser, resetPassword, updateUser } from '../../actions/people-actions.ts';
+import { resetSecondFactor } from '../../actions/second-factor-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
-import { Checkbox, TextField } from '../../ui/fields.tsx';
+import { TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
 import { userKey, peopleQueries, type UserResponse, type UserSummary } from '../people-data.tsx';
 import { formatRevoked } from '../sessions/revoke-dialogs.tsx';
@@ -145,68 +146,6 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
   );
 }
 
-/** The created user, with the password that was sent. */
-interface CreatedUser {
-  readonly id: string;
-  readonly username: string;
-  readonly password: string;
-}
-
-export function NewUserDialog({ onClose }: { onClose: () => void }) {
-  const [username, setUsername] = useState('');
-  const [password, setPassword] = useState('');
-  const [isAdministrator, setAdministrator] = useState(false);
-  const [createdUser, setCreatedUser] = useState<CreatedUser | null>(null);
-  const task = {
-    action: createUser,
-    variables: { input: { username, password, isAdministrator } },
-    doneText: `Created ${username}`,
-    staleQueries: peopleQueries,
-  };
-
-  if (createdUser) {
-    return (
-      <PasswordOnce
-        username={createdUser.username}
-        password={createdUser.password}
-        message={`${createdUser.username} can sign in now.`}
-        onClose={() => {
-          onClose();
-          navigate(`/users/${createdUser.id}`);
-        }}
-      />
-    );
-  }
-  return (
-    <ActionDialog
-      title="New user"
-      verb="Create user"
-      task={task}
-      isReady={username.trim() !== '' && isLongEnough(password)}
-      onClose={onClose}
-      closesWhenDone={false}
-      onDone={({ createUser: { user } }) => setCreatedUser({ id: user.id, username, password })}
-    >
-      <TextField
-        label="User name"
-        name="username"
-        value={username}
-        onChange={setUsername}
-        isRequired
-        autoFocus
-        autoComplete="off"
-      />
-      <PasswordField label="Password" value={password} onChange={setPassword} />
-      <Checkbox isSelected={isAdministrator} onChange={setAdministrator}>
-        <span>
-          Administrator
-          <span className="hint"> – has full access</span>
-        </span>
-      </Checkbox>
-    </ActionDialog>
-  );
-}
-
 /** Sets a new password for another user and shows it once. */
 export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
   const { id: userId, username } = user;
@@ -244,6 +183,33 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
         <Name>{username}</Name> is signed out everywhere, and has to sign in with the new password.
       </p>
       <PasswordField label="New password" value={password} autoFocus onChange={setPassword} />
+    </ActionDialog>
+  );
+}
+
+/** For a user who has lost the authenticator app, the passkeys and the recovery codes. */
+export function ResetSecondFactorDialog({ user, onClose }: UserDialogProps) {
+  const { id: userId, username } = user;
+  const task = {
+    action: resetSecondFactor,
+    variables: { input: { userId } },
+    doneText: ({ resetSecondFactor: { endedSessions } }: NonNullable<typeof resetSecondFactor.result>) =>
+      `Reset the second factor of ${username}. ${formatRevoked(endedSessions)}.`,
+    staleQueries: peopleQueries,
+  };
+  return (
+    <ActionDialog
+      title={`Reset second factor of ${username}`}
+      verb="Reset second factor"
+      isDanger
+      task={task}
+      onClose={onClose}
+    >
+      <p>
+        The authenticator app, the passkeys and the recovery codes of <Name>{username}</Name> stop working.
+        The user is signed out everywhere immediately, and then signs in with the password alone. Make sure
+        that the request comes from the user.
+      </p>
     </ActionDialog>
   );
 }

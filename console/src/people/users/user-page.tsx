@@ -16,9 +16,19 @@ import { formatJournalEntry, journalFields, type JournalEntry } from '../../ui/j
 import { EntryPath, Sentence } from '../../ui/sentence.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UserApiKeys } from '../api-keys/api-keys-card.tsx';
+import { ConvertDialog } from '../api-keys/convert-dialog.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
+import { UserIdentities } from '../identities-card.tsx';
 import { GrantsCard } from '../grants-card.tsx';
-import { userKey, userDocument, UserState, type UserResponse, type UserSummary } from '../people-data.tsx';
+import {
+  KindChip,
+  userKey,
+  userDocument,
+  UserState,
+  type UserResponse,
+  type UserSummary,
+} from '../people-data.tsx';
 import { RevokeAllDialog } from '../sessions/revoke-dialogs.tsx';
 import { SessionTable } from '../sessions/session-table.tsx';
 import { useSessions } from '../sessions/sessions.ts';
@@ -28,6 +38,7 @@ import {
   DisableUserDialog,
   RenameUserDialog,
   ResetPasswordDialog,
+  ResetSecondFactorDialog,
   createChangeTask,
 } from './user-dialogs.tsx';
 import { UserGroups } from './user-group-list.tsx';
@@ -83,7 +94,9 @@ function LoadedUser({ user }: { user: UserSummary }) {
         }
       />
       <EffectiveAccess user={user} />
-      <UserSessions user={user} />
+      <UserIdentities user={user} />
+      {user.kind === 'PERSON' && <UserSessions user={user} />}
+      <UserApiKeys user={user} />
       <UserActivity user={user} />
     </>
   );
@@ -109,7 +122,9 @@ async function viewAs({ id, username }: UserSummary): Promise<void> {
 const dialogs = {
   rename: RenameUserDialog,
   password: ResetPasswordDialog,
+  secondFactor: ResetSecondFactorDialog,
   administrator: AdministratorDialog,
+  convert: ConvertDialog,
   disable: DisableUserDialog,
   delete: DeleteUserDialog,
 };
@@ -117,7 +132,7 @@ const dialogs = {
 type Dialog = keyof typeof dialogs;
 
 function listActions(user: UserSummary, open: (dialog: Dialog) => void): readonly MenuAction[] {
-  const { username, isAdministrator, isDisabled } = user;
+  const { kind, username, isAdministrator, isDisabled, hasSecondFactor } = user;
   return [
     ...(isAdministrator || isDisabled
       ? []
@@ -134,6 +149,9 @@ function listActions(user: UserSummary, open: (dialog: Dialog) => void): readonl
       icon: 'shield',
       onAction: () => open('administrator'),
     },
+    ...(kind === 'PERSON'
+      ? ([{ label: 'Convert to a service account…', icon: 'key', onAction: () => open('convert') }] as const)
+      : []),
     isDisabled
       ? {
           label: 'Enable',
@@ -144,6 +162,9 @@ function listActions(user: UserSummary, open: (dialog: Dialog) => void): readonl
             ),
         }
       : { label: 'Disable…', icon: 'close', onAction: () => open('disable') },
+    ...(hasSecondFactor
+      ? ([{ label: 'Reset second factor…', icon: 'undo', onAction: () => open('secondFactor') }] as const)
+      : []),
     { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => open('delete') },
   ];
 }
@@ -152,13 +173,14 @@ function Header({ user }: { user: UserSummary }) {
   const viewer = useViewer();
   const [open, setOpen] = useState<Dialog | null>(null);
   const OpenDialog = open && dialogs[open];
-  const { username, isAdministrator, isDisabled } = user;
+  const { kind, username, isAdministrator, isDisabled } = user;
   const isOneself = user.id === viewer.id;
   return (
     <header className="page-header">
       <h1>
         <Name>{username}</Name>
       </h1>
+      <KindChip kind={kind} />
       {isAdministrator && <span className="label-chip info">Administrator</span>}
       {isDisabled && <span className="label-chip danger">Disabled</span>}
       {isOneself && <span className="label-chip good">You</span>}
@@ -169,9 +191,11 @@ function Header({ user }: { user: UserSummary }) {
         </Button>
         {!isOneself && (
           <>
-            <Button icon="key" onPress={() => setOpen('password')}>
-              Reset password…
-            </Button>
+            {kind === 'PERSON' && (
+              <Button icon="key" onPress={() => setOpen('password')}>
+                Reset password…
+              </Button>
+            )}
             <ActionMenu label={`More actions for ${username}`} list={() => [listActions(user, setOpen)]} />
           </>
         )}
@@ -188,7 +212,7 @@ function Header({ user }: { user: UserSummary }) {
 }
 
 function UserSummaryCard({ user }: { user: UserSummary }) {
-  const { id, isAdministrator, isDisabled, createdAt, lastLoginAt } = user;
+  const { id, kind, isAdministrator, isDisabled, hasSecondFactor, createdAt, lastLoginAt } = user;
   return (
     <section className="card" aria-labelledby="user-facts">
       <h2 id="user-facts">Account</h2>
@@ -199,8 +223,19 @@ function UserSummaryCard({ user }: { user: UserSummary }) {
         </dd>
         <dt>Administrator</dt>
         <dd>{isAdministrator ? 'Yes, with full access' : 'No'}</dd>
-        <dt>Last login</dt>
-        <dd>{lastLoginAt === null ? 'Never' : <Time at={lastLoginAt} />}</dd>
+        {kind === 'SERVICE' ? (
+          <>
+            <dt>Kind</dt>
+            <dd>Service account: a program with API keys, which has no password</dd>
+          </>
+        ) : (
+          <>
+            <dt>Second factor</dt>
+            <dd>{hasSecondFactor ? 'On' : 'Off'}</dd>
+            <dt>Last login</dt>
+            <dd>{lastLoginAt === null ? 'Never' : <Time at={lastLoginAt} />}</dd>
+          </>
+        )}
         <dt>Created</dt>
         <dd>
           <Time at={createdAt} />
@@ -224,6 +259,7 @@ function UserSessions({ user }: { user: UserSummary }) {
       <header className="card-header">
         <h2 id="user-sessions">Sessions</h2>
         <span className="grow" />
+        <Link to={`/sign-ins?user=${user.id}`}>Show sign-ins</Link>
         {list.data && list.data.totalCount > 0 && (
           <Button size="small" icon="signOut" onPress={() => setRevoking(true)}>
             Revoke all…

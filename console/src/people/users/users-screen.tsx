@@ -6,13 +6,20 @@ import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { SearchField } from '../../ui/fields.tsx';
+import { SearchField, Select } from '../../ui/fields.tsx';
 import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NewUserDialog } from './user-dialogs.tsx';
+import { NewUserDialog } from './new-user-dialog.tsx';
 import { UserPage } from './user-page.tsx';
-import { idOf, usePeopleUpdates, userFields, UserState, type UserSummary } from '../people-data.tsx';
+import {
+  idOf,
+  KindChip,
+  usePeopleUpdates,
+  userFields,
+  UserState,
+  type UserSummary,
+} from '../people-data.tsx';
 import '../people.css';
 import { Name } from '../../ui/text.tsx';
 
@@ -20,8 +27,8 @@ const pageSize = 50;
 
 const usersDocument =
   /* GraphQL */ `
-    query Users($text: String, $first: Int, $after: String) {
-      users(text: $text, first: $first, after: $after) {
+    query Users($text: String, $hasSecondFactor: Boolean, $first: Int, $after: String) {
+      users(text: $text, hasSecondFactor: $hasSecondFactor, first: $first, after: $after) {
         items {
           ...UserSummary
         }
@@ -41,12 +48,14 @@ export function UsersScreen() {
 }
 
 function UserList() {
-  const text = useLocation().query.get('text') ?? '';
+  const { query } = useLocation();
+  const text = query.get('text') ?? '';
+  const factor = readFactorFilter(query.get('second-factor'));
   const [isCreating, setCreating] = useState(false);
   const list = usePages<{ users: Page<UserSummary> }, UserSummary>(
-    ['people', 'users', text],
+    ['people', 'users', text, factor],
     usersDocument,
-    { text, first: pageSize },
+    { text, hasSecondFactor: factor === 'any' ? undefined : factor === 'on', first: pageSize },
     ({ users }) => users,
   );
   useCommands([{ id: 'newUser', label: 'New user…', group: 'People', run: () => setCreating(true) }]);
@@ -58,6 +67,13 @@ function UserList() {
       </header>
       <div className="toolbar">
         <SearchField label="Filter users" value={text} onChange={(next) => setQuery({ text: next })} />
+        <Select
+          label="Second factor"
+          isLabelHidden
+          value={factor}
+          options={factorFilters}
+          onChange={(next) => setQuery({ 'second-factor': next === 'any' ? null : next })}
+        />
         <span className="grow" />
         <Button tone="primary" icon="plus" onPress={() => setCreating(true)}>
           New user
@@ -65,19 +81,31 @@ function UserList() {
       </div>
       <DataTable
         label="Users, sorted by name"
-        key={text}
+        key={`${text} ${factor}`}
         columns={columns}
         list={list}
         keyOf={idOf}
         empty={
-          <Empty icon="user" title={`No user name contains “${text}”`}>
-            <Button onPress={() => setQuery({ text: null })}>Show all users</Button>
+          <Empty icon="user" title={text === '' ? 'No matching users' : `No user name contains “${text}”`}>
+            <Button onPress={() => setQuery({ text: null, 'second-factor': null })}>Show all users</Button>
           </Empty>
         }
       />
       {isCreating && <NewUserDialog onClose={() => setCreating(false)} />}
     </main>
   );
+}
+
+const factorFilters = [
+  { id: 'any', label: 'Any second factor' },
+  { id: 'on', label: 'Second factor on' },
+  { id: 'off', label: 'Second factor off' },
+] as const;
+
+type FactorFilter = (typeof factorFilters)[number]['id'];
+
+function readFactorFilter(value: string | null): FactorFilter {
+  return value === 'on' || value === 'off' ? value : 'any';
 }
 
 const columns: readonly TableColumn<UserSummary>[] = [
@@ -106,6 +134,17 @@ const columns: readonly TableColumn<UserSummary>[] = [
       groups.totalCount === 0 ? <span className="soft">None</span> : <Name>{groupNames(groups)}</Name>,
   },
   {
+    id: 'secondFactor',
+    label: 'Second factor',
+    minTableWidth: 800,
+    render: ({ kind, hasSecondFactor }) =>
+      kind === 'SERVICE' ? null : hasSecondFactor ? (
+        <span className="label-chip good">On</span>
+      ) : (
+        <span className="soft">Off</span>
+      ),
+  },
+  {
     id: 'lastLogin',
     label: 'Last login',
     render: ({ lastLoginAt }) =>
@@ -114,14 +153,14 @@ const columns: readonly TableColumn<UserSummary>[] = [
   { id: 'state', label: 'State', render: ({ isDisabled }) => <UserState isDisabled={isDisabled} /> },
 ];
 
-function UserName({ user: { id, username, isAdministrator } }: { user: UserSummary }) {
+function UserName({ user: { id, kind, username, isAdministrator } }: { user: UserSummary }) {
   const viewer = useViewer();
   return (
     <>
       <Link to={`/users/${id}`}>
         <Name>{username}</Name>
       </Link>
-      {id === viewer.id && <span className="soft"> (you)</span>}
+      {id === viewer.id && <span className="soft"> (you)</span>} <KindChip kind={kind} />
       {isAdministrator && <p className="narrow-only soft">Administrator</p>}
     </>
   );
