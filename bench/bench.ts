@@ -36,6 +36,7 @@ Options:
   --database sqlite|postgres   default: both
   --folders 100000             size of the tree, at least ${minFolders}
   --compare-sizes              measure a tree of ${minFolders} and of a million folders in the same rounds
+  --api-key                    send each read with an auth token and with an API key in the same rounds
   --against PATH               measure another checkout of this repository in the same rounds
   --setting NAME=VALUE         set ESPALIER_NAME for the server; can be repeated
   --rounds 7                   rounds of about 0.7 s of CPU time
@@ -76,6 +77,7 @@ function readArguments() {
         database: { type: 'string' },
         folders: { type: 'string' },
         'compare-sizes': { type: 'boolean', default: false },
+        'api-key': { type: 'boolean', default: false },
         against: { type: 'string' },
         setting: { type: 'string', multiple: true, default: [] },
         rounds: { type: 'string', default: '7' },
@@ -99,6 +101,7 @@ async function run(): Promise<void> {
     databases: findDatabases(values.database),
     folders: parseWholeNumber('folders', folders, minFolders),
     compareSizes,
+    withApiKey: values['api-key'],
     against: values.against,
     settings: Object.fromEntries(values.setting.map((each) => each.split(/=(.*)/s, 2) as [string, string])),
     rounds,

@@ -111,8 +111,26 @@ async function measure(
   const subjects = sites.map(({ label, site }, index) =>
     createSiteSubject(label, site, sentRequests[index]!, bench),
   );
+  if (bench.withApiKey) {
+    const { site } = sites[0]!;
+    const request = await withApiKey(sentRequests[0]!.request, site);
+    subjects.push(createSiteSubject('with an API key', site, await tryRequest(site, request), bench));
+  }
   const results = await measureCpu(subjects, await startBaselineSubject(sentRequests[0]!, bench), bench);
   bench.report({ scenario: scenario.name, database, viewer, unit: 'µs CPU', ...results });
+}
+
+/** Replaces the auth token of a request by an API key with the same rights. */
+async function withApiKey(request: BenchRequest, { url }: Site): Promise<BenchRequest> {
+  const send = async (query: string) => {
+    const response = await fetch(url + request.path, { ...post(request.path, { query }, request.headers) });
+    return ((await response.json()) as { data: { createApiKey: { key: string } | null } }).data;
+  };
+  const createKey = (role: string) =>
+    send(`mutation{createApiKey(input: {name: "benchmark", level: MANAGE ${role}}){key}}`);
+  const created =
+    (await createKey('isAdministrator: true')).createApiKey ?? (await createKey('')).createApiKey;
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${created!.key}` } };
 }
 
 export async function createRequest(

@@ -34,6 +34,8 @@ export interface Bench {
   readonly folders: number;
   /** Also measures on the smallest tree. */
   readonly compareSizes: boolean;
+  /** Also sends each read with an API key instead of an auth token. */
+  readonly withApiKey: boolean;
   /** Another checkout that is measured in the same rounds. */
   readonly against: string | undefined;
   /** Settings of the server by environment variable, without the prefix. */

@@ -74,11 +74,11 @@ describe(`journal commands on ${sqlite.name}`, () => {
     );
     assert.equal(
       heading,
-      'number,at,kind,byId,by,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
+      'number,at,kind,byId,by,byApiKeyId,byApiKey,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
     );
     assert.match(
       row!,
-      /^\d+,2026-03-01T12:02:00\.000Z,CREATE_GROUP,[\da-f-]+,admin,,,,,,[\da-f-]+,Gardeners,,,"\{""name"":""Gardeners""\}"$/,
+      /^\d+,2026-03-01T12:02:00\.000Z,CREATE_GROUP,[\da-f-]+,admin,,,,,,,,[\da-f-]+,Gardeners,,,"\{""name"":""Gardeners""\}"$/,
     );
   });
 

@@ -286,6 +286,25 @@ espalier: Cannot connect to ${url}: no program listens on the port. Start the se
     assert.doesNotMatch(text, /User name|Password/);
   });
 
+  test('is reported before any question if it accepts no passwords', async () => {
+    for (const [singleSignOn, remedy] of [
+      [{ name: 'Keycloak' }, /Run 'espalier login --sso' to log in with Keycloak\./],
+      [null, /Use an API key, or log in with a passkey in the console\./],
+    ] as const) {
+      const methods: RequestListener = (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ password: false, singleSignOn, passkeys: true }));
+      await withServer(methods, async (url) => {
+        const { code, text } = await runOnTerminal(['login', '--url', url], environment(), []);
+        assert.equal(code, 1, text);
+        assert.match(text, /The server at http:\S+ accepts no passwords\./);
+        assert.match(text, remedy);
+        assert.doesNotMatch(text, /User name|Password of/);
+      });
+    }
+  });
+
   test('is reported with the right URL if its address ends with /graphql or /console', async () => {
     const notFound: RequestListener = (_, response) =>
       response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"NOT_FOUND"}');

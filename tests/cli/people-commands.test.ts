@@ -74,7 +74,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     const table = await testbed.runOk('user', 'ls', '--text', 'clar');
     assert.match(
       table,
-      /^Name +Role +State +Last login \(UTC\) +Groups\nClara +- +enabled +2026-03-01 12:00 +-\n$/,
+      /^Name +Role +State +Second factor +Last login \(UTC\) +Groups\nClara +- +enabled +off +2026-03-01 12:00 +-\n$/,
     );
     assert.match(await testbed.runRefused('user', 'disable', 'admin'), /^1: You cannot disable yourself/);
   });

@@ -6,7 +6,7 @@ import {
   createClient,
   EspalierError,
   type Client,
-  type ClientOptions,
+  type SessionClientOptions,
   type ErrorCode,
 } from '@espalier/client';
 import type { DatabaseKind } from '../support/databases.ts';
@@ -30,7 +30,7 @@ export class ClientTestbed extends PeopleTestbed {
     return new ClientTestbed(testbed, (await testbed.logIn()).authToken);
   }
 
-  createClient(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {
+  createClient(test: TestContext, options: Partial<SessionClientOptions> = {}): TestClient {
     const wire = new Wire();
     const { url, clock } = this.server;
     const client = createClient({ url, clock, fetch: wire.fetch, ...options });
@@ -43,7 +43,7 @@ export class ClientTestbed extends PeopleTestbed {
   /** Creates a client that is logged in as its own user, with an empty request log. */
   async createLoggedInClient(
     test: TestContext,
-    options?: Partial<ClientOptions>,
+    options?: Partial<SessionClientOptions>,
   ): Promise<TestClient & { person: Person }> {
     const person = await this.createUser({ isAdministrator: true });
     const client = this.createClient(test, options);

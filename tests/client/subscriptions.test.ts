@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { EspalierError, type ClientOptions } from '@espalier/client';
+import { EspalierError, type SessionClientOptions } from '@espalier/client';
 import { WebSocket as WsWebSocket, WebSocketServer } from 'ws';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { findFreePort } from '../support/free-port.ts';
@@ -18,7 +18,7 @@ const tokenSeconds = 600;
 const warningSeconds = 60;
 
 /** Returns the sockets that a client opens, so that a test can terminate them. */
-function trackSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['webSocket'] } {
+function trackSockets(): { sockets: WsWebSocket[]; webSocket: SessionClientOptions['webSocket'] } {
   const sockets: WsWebSocket[] = [];
   class TrackedSocket extends WsWebSocket {
     constructor(...args: ConstructorParameters<typeof WsWebSocket>) {
@@ -26,7 +26,7 @@ function trackSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['web
       sockets.push(this);
     }
   }
-  return { sockets, webSocket: TrackedSocket as unknown as NonNullable<ClientOptions['webSocket']> };
+  return { sockets, webSocket: TrackedSocket as unknown as NonNullable<SessionClientOptions['webSocket']> };
 }
 
 for (const kind of databaseKinds) {
@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
 }
 
 describe('a subscribed client during a server restart', { timeout: 90_000 }, () => {
-  const start = async (context: TestContext, options: Partial<ClientOptions> = {}) => {
+  const start = async (context: TestContext, options: Partial<SessionClientOptions> = {}) => {
     const database = await sqlite.create();
     const settings = { PORT: String(await findFreePort()) };
     const server = await Testbed.start(sqlite, { database, settings });

@@ -163,7 +163,7 @@ describe('the access screens of the console on SQLite', () => {
     await page.getByRole('button', { name: 'New user' }).click();
     const dialog = page.getByRole('dialog', { name: 'New user' });
     await dialog.getByLabel('User name').fill('hedy');
-    await dialog.getByLabel('Password').fill('espaliered pear tree');
+    await dialog.getByLabel('Password', { exact: true }).fill('espaliered pear tree');
     await dialog.getByRole('button', { name: 'Create user' }).click();
     await page.getByRole('link', { name: 'hedy' }).first().waitFor();
     const { status } = await testbed.tree.server.post('/login', {

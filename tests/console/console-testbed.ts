@@ -25,6 +25,8 @@ export interface TabOptions {
   readonly hasServerTime?: boolean;
 }
 
+const ownHosts = ['127.0.0.1', 'localhost'];
+
 /** The timeout for every wait, long enough for a busy machine. */
 const timeoutMs = 20_000;
 
@@ -61,6 +63,11 @@ export class ConsoleTestbed {
 
   address(path = '/'): string {
     return `${this.tree.server.url}/console${path}`;
+  }
+
+  /** The address on localhost, because passkeys do not work at IP addresses. */
+  localhostAddress(path = '/'): string {
+    return this.address(path).replace('127.0.0.1', 'localhost');
   }
 
   passwordOf(who: Who): string {
@@ -159,7 +166,8 @@ export class ConsoleTestbed {
     const checkAddress = (address: string) => {
       const { protocol, hostname } = new URL(address.replace(/^ws/, 'http'));
       // A BreakableConnection uses its own port.
-      if (protocol.startsWith('http') && hostname !== '127.0.0.1') addFault(`sends a request to ${address}`);
+      if (protocol.startsWith('http') && !ownHosts.includes(hostname))
+        addFault(`sends a request to ${address}`);
     };
     context.on('request', (request) => checkAddress(request.url()));
     context.on('weberror', (error) => addFault(`throws ${error.error().stack ?? error.error().message}`));

@@ -8,7 +8,7 @@ export type PersonName = (typeof peopleNames)[number];
 export interface DemoData {
   /** The password of all users except the administrator. */
   readonly password: string;
-  readonly userIds: Readonly<Record<PersonName, string>>;
+  readonly userIds: Readonly<Record<PersonName | 'robot', string>>;
   readonly groupIds: Readonly<Record<'Caretakers' | 'Auditors', string>>;
   idOf(path: string): Promise<string>;
 }
@@ -88,7 +88,7 @@ export async function createDemo(graph: GraphTestbed): Promise<DemoData> {
   };
   await graph.mutate('importFolders', { tree });
   const password = 'ripe medlar on a wall';
-  const userIds = {} as Record<PersonName, string>;
+  const userIds = {} as Record<PersonName | 'robot', string>;
   for (const username of peopleNames) {
     advanceClock();
     const { user } = await graph.mutate<{ user: { id: string } }>(
@@ -116,5 +116,25 @@ export async function createDemo(graph: GraphTestbed): Promise<DemoData> {
   await graph.mutate('deleteFolder', { id: await idOf('/Places/Boathouse'), recursive: true });
   advanceClock();
   await graph.mutate('updateUser', { id: userIds.tim, isDisabled: true });
+  advanceClock();
+  userIds.robot = await createServiceAccount(graph, await idOf('/Places/Hill Campus'));
   return { password, userIds, groupIds, idOf };
+}
+
+/** Creates the service account "robot" with an active and a revoked API key. Returns the id of the user. */
+async function createServiceAccount(graph: GraphTestbed, folderId: string): Promise<string> {
+  const input = { kind: 'SERVICE', username: 'robot' };
+  const { user } = await graph.mutate<{ user: { id: string } }>('createUser', input, 'user{id}');
+  await graph.mutate('grantAccess', { folderId, userId: user.id, level: 'WRITE' });
+  const createKey = async (key: object) => {
+    const { apiKey } = await graph.mutate<{ apiKey: { id: string } }>(
+      'createApiKey',
+      { userId: user.id, level: 'READ', ...key },
+      'apiKey{id}',
+    );
+    return apiKey.id;
+  };
+  await graph.mutate('revokeApiKey', { id: await createKey({ name: 'nightly export' }) }, 'apiKey{id}');
+  await createKey({ name: 'sensors', level: 'WRITE', folderId, networks: ['10.20.0.0/16'] });
+  return user.id;
 }

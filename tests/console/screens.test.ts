@@ -16,19 +16,53 @@ describe('the console on SQLite', () => {
   afterEach(() => testbed.closeBrowsers());
   after(() => testbed.stop());
 
-  test('links the counts of the overview to the sessions and to lines of the log', async () => {
+  test('links the counts of the overview to the sessions and to the failed sign-ins', async () => {
     await testbed.tree.server.post('/login', { username: 'ada', password: 'quince in brown paper' });
+    await testbed.tree.server.purge();
     const page = await testbed.openSignedIn('admin', '/overview');
     const chart = page.getByRole('region', { name: 'Failed logins' });
     await chart.getByText('1 failed login', { exact: true }).first().waitFor();
-    await chart.getByRole('button', { name: 'Find failed logins in the log' }).click();
-    const dialog = page.getByRole('dialog', { name: '1 failed login in the last hour' });
-    const minutes = dialog.getByRole('grid', { name: 'Minutes, the latest first' });
-    assert.deepEqual(await minutes.getByRole('gridcell').allInnerTexts(), ['1 failed login']);
-    assert.match(await dialog.locator('code').innerText(), /^jq .*\.time >= \d+ and \.route == "\/login"/);
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await chart.getByRole('link', { name: 'Show failed sign-ins' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sign-ins' }).waitFor();
+    const table = page.getByRole('grid', { name: 'Sign-ins, the newest first' });
+    const failed = table.getByRole('row').filter({ hasText: 'Wrong credentials' });
+    await failed.getByRole('link', { name: 'ada' }).waitFor();
+    assert.equal(await table.getByText('Success').count(), 0);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await table.getByText('Success').first().waitFor();
+    await page.goBack();
     await page.getByRole('region', { name: 'Logins', exact: true }).getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+  });
+
+  test('lists the errors of the last hour with a search of the log', async () => {
+    const page = await testbed.openSignedIn('admin', '/overview');
+    const chart = page.getByRole('region', { name: 'Errors' });
+    await chart.getByRole('button', { name: 'Find errors in the log' }).click();
+    const dialog = page.getByRole('dialog');
+    assert.match(await dialog.locator('code').innerText(), /^jq .*\.status >= 500/);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+  });
+
+  test('filters the sign-ins, and lists own ones with failed attempts on the account page', async () => {
+    await testbed.tree.server.post('/login', { username: 'ada', password: 'quince in brown paper' });
+    await testbed.tree.server.purge();
+    const page = await testbed.openSignedIn('admin', '/sign-ins');
+    const table = page.getByRole('grid', { name: 'Sign-ins, the newest first' });
+    await table.getByRole('link', { name: 'admin' }).first().waitFor();
+    await page.getByRole('button', { name: 'Any result' }).click();
+    await page.getByRole('option', { name: 'Wrong credentials' }).click();
+    await table.getByRole('link', { name: 'ada' }).first().waitFor();
+    assert.equal(await table.getByRole('link', { name: 'admin' }).count(), 0);
+    await page.getByRole('button', { name: 'Any method' }).click();
+    await page.getByRole('option', { name: 'Passkey' }).click();
+    await page.getByText('No matching sign-ins').waitFor();
+    assert.match(page.url(), /\/sign-ins\?result=wrong-credentials&method=passkey$/);
+
+    const own = await testbed.openSignedIn('ada', '/account');
+    const ownTable = own.getByRole('grid', { name: 'Your sign-ins, the newest first' });
+    await ownTable.getByText('Success').first().waitFor();
+    await ownTable.getByText('Wrong credentials').first().waitFor();
   });
 
   test('links the names in the journal', async () => {
@@ -355,7 +389,7 @@ describe('the console on SQLite', () => {
     const gauges = page.getByRole('region', { name: 'Stored data' });
     await gauges.waitFor();
     const text = (await gauges.innerText()).replace(/\s+/g, ' ');
-    assert.match(text, /Folders 3,\d\d\d including the trash Users 6 .*Database [\d.]+ [kM]B/);
+    assert.match(text, /Folders 3,\d\d\d including the trash Users 7 .*Database [\d.]+ [kM]B/);
     assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup Never/);
   });
 

@@ -124,7 +124,16 @@ describe('the console on SQLite', () => {
       .getByRole('link')
       .allInnerTexts();
     assert.deepEqual(linkTexts, ['Folders', 'Trash', 'Explorer', 'API docs']);
-    for (const part of ['groups', 'sessions', 'overview', 'journal', 'keys', 'settings']) {
+    for (const part of [
+      'groups',
+      'sessions',
+      'sign-ins',
+      'api-keys',
+      'overview',
+      'journal',
+      'keys',
+      'settings',
+    ]) {
       await page.goto(testbed.address(`/${part}`));
       await page.getByText('You do not have access to this').waitFor();
     }

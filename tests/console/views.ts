@@ -2,7 +2,6 @@
 
 import type { Page } from 'playwright-core';
 import type { ConsoleTestbed, Who } from './console-testbed.ts';
-import type { PersonName } from './demo-data.ts';
 
 export interface View {
   /** The name of the view and of its screenshots. */
@@ -41,6 +40,39 @@ export const views: readonly View[] = [
       await press('Sign in')(page);
     },
     expectedText: 'The user name or the password is wrong.',
+  },
+
+  {
+    name: 'sign-in-single-sign-on',
+    who: null,
+    path: '/',
+    async open(page) {
+      const singleSignOn = { name: 'Keycloak' };
+      await page.route('**/login/methods', (route) =>
+        route.fulfill({ json: { password: true, singleSignOn, passkeys: false } }),
+      );
+      await page.goto(page.url().replace(/\/console\/.*/, '/console/sign-in?sso_code=forged'));
+      await page.getByRole('button', { name: 'Sign in with Keycloak' }).waitFor();
+      await page.unroute('**/login/methods');
+    },
+    expectedText: 'was not started in this tab',
+  },
+
+  {
+    name: 'sign-in-methods',
+    who: null,
+    path: '/',
+    async open(page) {
+      const singleSignOn = { name: 'Keycloak' };
+      await page.route('**/login/methods', (route) =>
+        route.fulfill({ json: { password: true, singleSignOn, passkeys: true } }),
+      );
+      await page.reload();
+      await page.getByRole('button', { name: 'Sign in with Keycloak' }).waitFor();
+      await page.unroute('**/login/methods');
+    },
+    expectedText: 'Sign in with a passkey',
+    hasScreenshots: true,
   },
 
   { name: 'folders', path: campus, hasScreenshots: true },
@@ -141,6 +173,25 @@ export const views: readonly View[] = [
     expectedText: 'Decided by',
     hasScreenshots: true,
   },
+  {
+    name: 'new-service-account',
+    path: '/users',
+    async open(page) {
+      await press('New user')(page);
+      await page.getByRole('dialog').getByRole('button', { name: /Kind/ }).click();
+      await page.getByRole('option', { name: /^Service account/ }).click();
+    },
+  },
+  { name: 'service-account', path: '/users/{user robot}', expectedText: 'sensors' },
+  {
+    name: 'convert-user',
+    path: '/users/{user ada}',
+    async open(page) {
+      await press('More actions for ada')(page);
+      await page.getByRole('menuitem', { name: 'Convert to a service account…' }).click();
+    },
+    expectedText: 'All sessions end immediately.',
+  },
   { name: 'user-menu', path: '/users/{user ada}', open: press('More actions for ada') },
   { name: 'user-unknown', path: '/users/nobody', expectedText: 'There is no such user' },
   { name: 'groups', path: '/groups', expectedText: 'Caretakers', hasScreenshots: true },
@@ -149,6 +200,40 @@ export const views: readonly View[] = [
   { name: 'new-group', path: '/groups', open: press('New group') },
   { name: 'sessions', path: '/sessions', expectedText: 'admin', hasScreenshots: true },
   { name: 'revoke', path: '/sessions', open: press(/^Revoke .* of /) },
+  { name: 'sign-ins', path: '/sign-ins', expectedText: 'admin', hasScreenshots: true },
+  { name: 'sign-ins-none', path: '/sign-ins?method=passkey', expectedText: 'No matching sign-ins' },
+  { name: 'api-keys', path: '/api-keys', expectedText: 'sensors', hasScreenshots: true },
+  {
+    name: 'api-key-details',
+    path: '/api-keys',
+    open: (page) => page.getByRole('rowheader').getByRole('button', { name: 'sensors' }).click(),
+    expectedText: '10.20.0.0/16',
+  },
+  { name: 'revoke-api-key', path: '/api-keys', open: press('Revoke sensors of robot') },
+  { name: 'new-api-key', path: '/account', open: press('Create API key…') },
+  {
+    name: 'new-api-key-for-folder',
+    path: '/users/{user robot}',
+    async open(page) {
+      await press('Create API key…')(page);
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /Folders/ })
+        .click();
+      await page.getByRole('option', { name: /^One folder/ }).click();
+    },
+    expectedText: 'No folder is selected.',
+  },
+  {
+    name: 'created-api-key',
+    path: '/account',
+    async open(page) {
+      await press('Create API key…')(page);
+      await page.getByLabel('Name').fill('deploy');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create API key', exact: true }).click();
+    },
+    expectedText: 'You cannot see it again.',
+  },
   { name: 'account', path: '/account', expectedText: 'New password again', hasScreenshots: true },
 
   { name: 'overview', path: '/overview', expectedText: 'The last hour', hasScreenshots: true },
@@ -240,7 +325,7 @@ async function pathOf({ demo }: ConsoleTestbed, path: string): Promise<string> {
     const [, kind, personName] = /^(user|group) (.*)$/.exec(name!) ?? [];
     const id =
       kind === 'user'
-        ? demo.userIds[personName as PersonName]
+        ? demo.userIds[personName as keyof typeof demo.userIds]
         : kind === 'group'
           ? demo.groupIds[personName as keyof typeof demo.groupIds]
           : await demo.idOf(name!);

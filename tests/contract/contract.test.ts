@@ -33,10 +33,25 @@ test('the scenarios have unique titles', () => {
   assert.equal(new Set(scenarios.map(({ title }) => title)).size, scenarios.length);
 });
 
-for (const kind of databaseKinds) {
-  describe(`the contract on ${kind.name}`, () => {
+/** Settings that must not change the contract. No scenario contacts the provider. */
+const variants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'the contract': {},
+  'the contract with single sign-on': {
+    PUBLIC_URL: 'http://127.0.0.1:9',
+    SSO_ISSUER: 'http://127.0.0.1:9',
+    SSO_CLIENT_ID: 'espalier',
+    SSO_CLIENT_SECRET: 'a secret for the contract',
+  },
+};
+
+const suites = databaseKinds.flatMap((kind) =>
+  Object.entries(variants).map(([name, settings]) => ({ kind, name, settings })),
+);
+
+for (const { kind, name, settings } of suites) {
+  describe(`${name} on ${kind.name}`, () => {
     let testbed: Testbed;
-    before(async () => (testbed = await Testbed.start(kind, { settings: { DEMO: 'true' } })));
+    before(async () => (testbed = await Testbed.start(kind, { settings: { DEMO: 'true', ...settings } })));
     after(() => testbed.stop());
 
     for (const [path, table] of Object.entries(tables)) {

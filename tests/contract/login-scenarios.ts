@@ -45,7 +45,8 @@ export const loginScenarios: Scenario[] = [
       assert.deepEqual(Object.keys(header!).sort(), ['alg', 'kid', 'typ']);
       assert.equal(header!['alg'], 'EdDSA');
       assert.equal(header!['typ'], 'at+jwt');
-      assert.deepEqual(Object.keys(claims!).sort(), ['exp', 'iat', 'iss', 'jti', 'nbf', 'sid', 'sub']);
+      const names = ['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'nbf', 'sid', 'sub'];
+      assert.deepEqual(Object.keys(claims!).sort(), names);
       assert.equal(claims!['iat'], Math.floor(testbed.clock.now() / 1000));
       assert.equal(claims!['exp'], claims!['iat'] + 600);
     },

@@ -6,6 +6,7 @@ import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from '../support/databases.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 import { TestClock } from '../support/testbed.ts';
+import { storeSignInRows } from './sign-in-rows.ts';
 import { stageImport } from '../tree/stored-imports.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
@@ -76,6 +77,19 @@ async function createPeople(people: PeopleTestbed, folderId: string): Promise<vo
   await people.mutate('addToGroup', { groupId, userIds: [person.id] });
   await people.mutate('grantAccess', { folderId, groupId, level: 'READ' });
   await people.mutate('grantAccess', { folderId, userId: person.id, level: 'NONE' });
+  const created = await people.mutate<{ key: string }>(
+    'createApiKey',
+    { name: 'Größe', level: 'READ' },
+    'key',
+  );
+  await people.query('{folder{name}}', {}, created.key);
+  const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(
+    '{viewer{session{id}}}',
+    {},
+    (await people.logIn(person)).authToken,
+  );
+  const { database, clock } = people.server;
+  await storeSignInRows(database.url, { userId: person.id, sessionId: viewer.session.id, now: clock.now() });
   await people.logIn(disabled);
   await people.logIn(deleted);
   await people.mutate('updateUser', { id: disabled.id, isDisabled: true });

@@ -63,7 +63,14 @@ export async function readSchema(database: Database): Promise<Tables> {
   );
 }
 
-const internalTables = ['espalier_migrations', 'folder_trigrams', 'login_failures'];
+const internalTables = [
+  'espalier_migrations',
+  'folder_trigrams',
+  'login_failures',
+  'single_sign_on_attempts',
+  'single_sign_on_codes',
+  'totp_enrolments',
+];
 
 /** Reads all rows of all tables as text, except internal tables. */
 export async function readEverything(url: string): Promise<Rows> {

@@ -157,7 +157,7 @@ for (const kind of databaseKinds) {
       const caller: Caller = {
         userId,
         sessionId: userId,
-        identity: identifyChange(userId, 'key', request),
+        identity: identifyChange({ userId }, 'key', request),
       };
       let runCount = 0;
       const release = await holdChanges();

@@ -4,14 +4,16 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CliTestbed } from '../cli/cli-testbed.ts';
 import { sqlite } from '../support/databases.ts';
-import { runInHost } from '../support/espalier-command.ts';
+import { program, runInHost } from '../support/espalier-command.ts';
+import { createApiKeyText } from '../../server/src/sessions/api-key-text.ts';
+import { recordOutput } from '../secrets/secret-record.ts';
 import { Testbed } from '../support/testbed.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
@@ -36,7 +38,7 @@ describe('the page on everyday tasks of administrators', () => {
     const lines = linesOf('docs/administrators/everyday-tasks.md').map(({ args }) =>
       args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashedId)),
     );
-    assert.equal(lines.length, 20);
+    assert.equal(lines.length, 23);
     assert.equal(lines.shift()![0], 'login'); // The test has logged in already.
     const resetPassword = lines.pop()!;
     for (const args of lines) {
@@ -63,6 +65,62 @@ test('the page on building a client starts a test server, logs in and ends', asy
   assert.deepEqual({ stdout, stderr }, { stdout: '200\n', stderr: '' });
 });
 
+describe('the page on access for programs', () => {
+  const path = 'docs/clients/programs.md';
+  const page = readPage(readFileSync(join(root, path), 'utf8'));
+
+  test('contains shell blocks that work in this order', async (context) => {
+    const testbed = await CliTestbed.start(sqlite);
+    context.after(() => testbed.stop());
+    await testbed.tree.import(['Places']);
+    await testbed.output('user', 'create', 'robot', '--generate');
+    const bin = join(testbed.folder, 'bin');
+    mkdirSync(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' --conditions=espalier-source '${program}' "$@"\n`;
+    writeFileSync(join(bin, 'espalier'), command, { mode: 0o755 });
+    const shell = page.blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+    assert.equal(shell.length, 11);
+    const { stdout, stderr } = await promisify(execFile)(
+      'bash',
+      ['-euo', 'pipefail', '-c', shell.join('\n')],
+      {
+        cwd: testbed.folder,
+        env: {
+          ...testbed.environment,
+          PATH: `${bin}:${process.env['PATH']}`,
+          API: testbed.tree.server.url,
+        },
+      },
+    );
+    recordOutput(stdout);
+    assert.match(stdout, /"viewer":\{"user":\{"username":"inventory-sync"\},"apiKey":\{"name":"nightly"/);
+    assert.match(stdout, /inventory-sync \(service account\) at .*\nAPI key nightly/);
+    assert.match(stdout, /^Keys revoked: 1\.$/m);
+    assert.match(stdout, /^State: +revoked on /m);
+    assert.match(stdout, /inventory-sync \(key nightly\) +CREATE_FOLDER +\/Places\/Harbor$/m);
+    assert.match(stdout, /^robot is a service account/m);
+    assert.doesNotMatch(stdout + stderr, /esp_[\dA-Za-z]{54}/);
+    assert.ok((await testbed.output('folder', 'list', '/Places')).includes('Harbor'));
+  });
+
+  test('quotes messages of the server', () => {
+    const sources = globSync('server/src/**/*.ts', { cwd: root })
+      .map((file) => readFileSync(join(root, file), 'utf8'))
+      .join('');
+    const rows = page.prose.join('\n').matchAll(/^\| `((?:This|The|You|An|With) [^`]+)`/gm);
+    const messages = [...rows].map(([, message]) => message!);
+    assert.equal(messages.length, 13);
+    for (const message of messages) assert.ok(sources.includes(message), message);
+  });
+
+  test('has the pattern of a real key', () => {
+    const [, pattern] = /^(\\besp_.*)$/m.exec(page.blocks.map(({ text }) => text).join('\n'))!;
+    const { text } = createApiKeyText();
+    assert.match(`key=${text};`, new RegExp(pattern!));
+    assert.doesNotMatch(text.slice(0, -1), new RegExp(pattern!));
+  });
+});
+
 describe('the pages for operators', () => {
   let folder: string;
   let url: string;
@@ -76,7 +134,7 @@ describe('the pages for operators', () => {
 
   test('contain commands for database files and signing keys that work without a running server', async () => {
     // The other commands need a server, PostgreSQL or a terminal.
-    const testable = /^(backup|restore|migrate|keys (list|rotate|retire)|doctor$)(?!.*<)/;
+    const testable = /^(backup|restore|migrate|signing-key (list|rotate|retire)|doctor$)(?!.*<)/;
     const lines = ['install', 'backup', 'upgrade', 'signing-keys']
       .flatMap((page) => linesOf(`docs/operators/${page}.md`))
       .filter(({ args }) => testable.test(args.join(' ')));

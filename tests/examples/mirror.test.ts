@@ -149,7 +149,7 @@ describe('examples/typescript/mirror.ts after a failure on SQLite', { timeout: 6
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
       [run({ url: 'nonsense' }), 'The url of a client must be the API root', 1],
       [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
-      [run({}, ''), 'Set ESPALIER_PASSWORD to the password.', 1],
+      [run({}, ''), 'Set ESPALIER_API_KEY to an API key, or ESPALIER_PASSWORD to the password.', 1],
       [run({ path: '/Nowhere' }), 'The folder /Nowhere does not exist, or you do not have access to it.', 1],
       [
         runExample(command(join(folder, 'missing/x.json')), { ESPALIER_PASSWORD: password }),

@@ -208,7 +208,9 @@ for (const kind of databaseKinds) {
     test('changes no row for a malformed request', async () => {
       const tokens = await testbed.logIn();
       const before = await countRows(testbed.database.url);
-      for (const { path, request } of Object.values<Endpoint>(endpoints)) {
+      for (const { path, request, methods } of Object.values<Endpoint>(endpoints)) {
+        // Such a POST ignores its body, so no body is malformed.
+        if (!request && methods.includes('POST')) continue;
         const required = request ? bodies[request.body].required : [];
         for (const [, body, headers] of malformedBodies(...required)) {
           const { status } = await testbed.postRaw(path, body, headers);

@@ -4,24 +4,16 @@
  */
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
+import { Attempts } from '../../server/src/sessions/single-sign-on/attempts.ts';
 import { databaseKinds } from '../support/databases.ts';
 import type { Variables } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
-import { IdempotencyTestbed } from './idempotency-testbed.ts';
-
-interface Scenario {
-  /**
-   * Creates the required objects. Returns the input, and the token of the sender unless the sender is the
-   * administrator.
-   */
-  readonly prepare: (testbed: IdempotencyTestbed) => Promise<{ input: Variables; authToken?: string }>;
-  readonly selection: string;
-  /** Input that makes it a different change, by default another id or name. 'any' if the mutation ignores the key. */
-  readonly other?: Variables | 'any';
-}
+import { IdempotencyTestbed, type Scenario } from './idempotency-testbed.ts';
+import { passkeySettings, secondFactorScenarios } from './second-factor-scenarios.ts';
 
 const folderSelection = 'cursor folder{id name title path version updatedAt}';
 const user = 'user{id username isAdministrator isDisabled}';
@@ -53,6 +45,7 @@ const createPerson = async (testbed: IdempotencyTestbed) => {
 };
 
 const scenarios: Readonly<Record<string, Scenario>> = {
+  ...secondFactorScenarios,
   createFolder: {
     prepare: () => Promise.resolve({ input: { name: uniqueName('New'), title: 'A title' } }),
     selection: folderSelection,
@@ -213,7 +206,63 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: 'endedSessions',
     other: { keepCurrent: false },
   },
+  createApiKey: {
+    prepare: () => Promise.resolve({ input: { name: uniqueName('Key'), level: 'READ' } }),
+    selection: 'apiKey{id name level state}',
+    other: { level: 'WRITE' },
+  },
+  revokeApiKey: {
+    prepare: async (testbed) => {
+      const input = { name: uniqueName('Key'), level: 'READ' };
+      type Created = { apiKey: { id: string } };
+      const { apiKey } = await testbed.mutate<Created>('createApiKey', input, 'apiKey{id}');
+      return { input: { id: apiKey.id } };
+    },
+    selection: 'apiKey{id state revokedAt}',
+  },
+  linkSingleSignOn: {
+    prepare: async (testbed) => ({ input: await createSignOnCode(testbed.server) }),
+    selection: 'identity{id name}',
+  },
+  unlinkSingleSignOn: {
+    prepare: async (testbed) => {
+      type Linked = { identity: { id: string } };
+      const input = await createSignOnCode(testbed.server);
+      const { identity } = await testbed.mutate<Linked>('linkSingleSignOn', input, 'identity{id}');
+      return { input: { id: identity.id } };
+    },
+    selection: 'unlinkedIdentityId',
+  },
+  convertToServiceAccount: {
+    prepare: async (testbed) => ({ input: { userId: (await createPerson(testbed)).id } }),
+    selection: 'user{id username kind}',
+  },
 };
+
+/** The server never contacts the provider, because the sign-in there has already happened. */
+const signOnSettings = {
+  ...passkeySettings,
+  SSO_ISSUER: 'http://127.0.0.1:9',
+  SSO_CLIENT_ID: 'espalier',
+};
+
+/** Stores the one-time code of a new person who has signed in at the provider. */
+async function createSignOnCode({ database, clock }: Testbed): Promise<{ code: string; verifier: string }> {
+  const verifier = randomUUID();
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const person = {
+    issuer: signOnSettings.SSO_ISSUER,
+    subject: randomUUID(),
+    sid: undefined,
+    username: uniqueName('person'),
+    groups: [],
+    refreshToken: undefined,
+  };
+  const code = await withDatabase(database.url, (stored) =>
+    new Attempts(stored, clock).createCode({ person, startedAt: clock.now() }, challenge),
+  );
+  return { code, verifier };
+}
 
 test('has a scenario for every mutation of the schema', () => {
   const fields = createSchema().getMutationType()!.getFields();
@@ -225,9 +274,9 @@ for (const kind of databaseKinds) {
     let testbed: IdempotencyTestbed;
     let secondNode: Testbed;
     before(async () => {
-      testbed = await IdempotencyTestbed.start(kind);
+      testbed = await IdempotencyTestbed.start(kind, { settings: signOnSettings });
       const { database, clock } = testbed.server;
-      secondNode = await Testbed.start(kind, { database, clock });
+      secondNode = await Testbed.start(kind, { database, clock, settings: signOnSettings });
     });
     after(async () => {
       await secondNode.stop();

@@ -14,6 +14,17 @@ export interface KeyedOptions {
   readonly at?: Testbed;
 }
 
+export interface Scenario {
+  /**
+   * Creates the required objects. Returns the input, and the token of the sender unless the sender is the
+   * administrator.
+   */
+  readonly prepare: (testbed: IdempotencyTestbed) => Promise<{ input: Variables; authToken?: string }>;
+  readonly selection: string;
+  /** Input that makes it a different change, by default another id or name. 'any' if the mutation ignores the key. */
+  readonly other?: Variables | 'any';
+}
+
 type Payloads = Record<string, Record<string, unknown> | null>;
 
 export class IdempotencyTestbed extends PeopleTestbed {

@@ -85,6 +85,8 @@ for (const kind of databaseKinds) {
         token_type: 'Bearer',
         iss: claims.iss,
         sub: claims.sub,
+        aud: claims.iss,
+        client_id: 'espalier',
         sid: claims.sid,
         exp: Math.floor(testbed.clock.now() / 1000) + 600,
       });

@@ -11,6 +11,7 @@ import type { AppOptions } from '../../server/src/http/http-services.ts';
 import { Activity } from '../../server/src/observability/activity.ts';
 import { createOutageLog } from '../../server/src/observability/outage-log.ts';
 import { Refusal } from '../../server/src/refusal.ts';
+import type { SessionViewer } from '../../server/src/sessions/auth-token.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
 import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
 import { recordLog } from '../secrets/secret-record.ts';
@@ -66,6 +67,8 @@ export class StubApp {
     const clock: AppOptions['clock'] = { now: () => getStub().clock.now() };
     const app = await createApp({
       sessions: createStubSessions(getStub) as Sessions,
+      loginEnrolments: {} as AppOptions['loginEnrolments'],
+      passkeyLogin: {} as AppOptions['passkeyLogin'],
       graph: {
         isSubscription: ({ query }) => query.startsWith('subscription'),
         open: (request, viewer, options) => getStub().open(request, viewer, options),
@@ -117,19 +120,22 @@ export class StubApp {
 }
 
 function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
+  const authenticate = (token: string): SessionViewer => {
+    if (!getStub().hasKeys) throw new Refusal('UNAVAILABLE', 'Not now.');
+    const [userId = '', sessionId = '', expiresAt] = token.split('.');
+    if (!expiresAt) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
+    if (Number(expiresAt) <= getStub().clock.now()) {
+      throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
+    }
+    return { userId, sessionId, signingKeyId: '', tokenExpiresAt: Number(expiresAt) };
+  };
   return {
-    authenticate(token) {
-      if (!getStub().hasKeys) throw new Refusal('UNAVAILABLE', 'Not now.');
-      const [userId = '', sessionId = '', expiresAt] = token.split('.');
-      if (!expiresAt) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
-      if (Number(expiresAt) <= getStub().clock.now()) {
-        throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
-      }
-      return { userId, sessionId, keyId: '', tokenExpiresAt: Number(expiresAt) };
-    },
+    authenticate,
+    authenticateRequest: authenticate,
     logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
-    isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId),
+    isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId ?? ''),
     isViewEnded: () => false,
+    recordApiKeyUse: () => undefined,
   };
 }
 

@@ -13,11 +13,15 @@ import { createSchema } from '../../server/src/graph/schema/schema.ts';
  * with `isPersonal`.
  */
 const viewerDependentFields = [
+  'ApiKey.isCurrent',
   'Folder.access',
   'Session.isCurrent',
+  'User.apiKeys',
   'User.createdAt',
   'User.grants',
   'User.groups',
+  'User.hasSecondFactor',
+  'User.identities',
   'User.isAdministrator',
   'User.isDisabled',
   'User.lastLoginAt',
@@ -25,6 +29,9 @@ const viewerDependentFields = [
 ];
 
 const reachableTypes = [
+  'ApiKey',
+  'ApiKeyConnection',
+  'ApiKeyEdge',
   'EffectiveAccess',
   'EffectiveAccessConnection',
   'EffectiveAccessEdge',
@@ -38,6 +45,7 @@ const reachableTypes = [
   'Group',
   'GroupConnection',
   'GroupEdge',
+  'Identity',
   'JournalEntry',
   'PageInfo',
   'Session',

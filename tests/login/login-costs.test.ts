@@ -62,10 +62,11 @@ for (const kind of databaseKinds) {
                 return Promise.resolve(storedHash !== undefined && title === 'a disabled user');
               },
             };
-            const checked = await checkCredentials(database, counting as Passwords, credentials, {
+            const { result } = await checkCredentials(database, counting as Passwords, credentials, {
               key: 'address 192.0.2.1',
             });
-            assert.deepEqual({ checked, hashes }, { checked: undefined, hashes: 1 }, title);
+            const expected = title === 'a disabled user' ? 'DISABLED' : 'WRONG_CREDENTIALS';
+            assert.deepEqual({ result, hashes }, { result: expected, hashes: 1 }, title);
           }
         }),
       ));

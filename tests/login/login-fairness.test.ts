@@ -12,12 +12,15 @@ import { prepareInstallation } from '../../server/src/startup/installation.ts';
 import { runChange } from '../../server/src/journal/journal.ts';
 import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
+import type { ApiKeyVerification } from '../../server/src/sessions/api-key-verification.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
 import type { RevocationCache } from '../../server/src/sessions/revocation.ts';
 import type { ViewTokens } from '../../server/src/sessions/view-as.ts';
 import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
 import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import type { SecondStep } from '../../server/src/sessions/second-factors/second-step.ts';
 import { Sessions } from '../../server/src/sessions/sessions.ts';
+import { SignIns } from '../../server/src/sessions/sign-ins.ts';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { disableUser } from '../support/stored-rows.ts';
@@ -107,10 +110,13 @@ class Fixture {
       clock,
       passwords: this.#passwords,
       throttle: this.#throttle,
+      signIns: new SignIns({ database, clock }),
+      secondStep: { isPasswordEnough: () => true } as unknown as SecondStep,
       // A login only issues an auth token.
       authTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
       revoked: {} as RevocationCache,
       viewTokens: {} as ViewTokens,
+      apiKeys: {} as ApiKeyVerification,
       onTheft: () => undefined,
       settings: {
         authTokenSeconds: 600,
@@ -118,6 +124,7 @@ class Fixture {
         reuseToleranceSeconds: 60,
         refreshRetrySeconds: 0,
         maxSessionsPerUser: 0,
+        passwordLogin: 'on' as const,
       },
     });
   }

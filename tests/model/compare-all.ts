@@ -25,7 +25,7 @@ const allLists = `
   fragment Shown on Folder{${folderSelection}}`;
 
 export async function compareEverything(world: World): Promise<void> {
-  for (const user of world.model.users) {
+  for (const user of world.viewers) {
     await compareLists(world, user);
     await compareIds(world, user, world.model.allFolders);
   }
@@ -36,10 +36,11 @@ export async function compareEverything(world: World): Promise<void> {
  * one user in turn.
  */
 export async function comparePart(world: World, round: number): Promise<void> {
-  const { users, allFolders } = world.model;
-  for (const user of users) await compareLists(world, user);
+  const { allFolders } = world.model;
+  const { viewers } = world;
+  for (const user of viewers) await compareLists(world, user);
   const start = (round % Math.ceil(allFolders.length / idsPerQuery)) * idsPerQuery;
-  await compareIds(world, users[round % users.length]!, allFolders.slice(start, start + idsPerQuery));
+  await compareIds(world, viewers[round % viewers.length]!, allFolders.slice(start, start + idsPerQuery));
 }
 
 async function compareLists(world: World, user: ModelUser): Promise<void> {

@@ -76,9 +76,13 @@ function expectedGrant(model: TreeModel, { folder, subjectId, level }: DecidingG
   };
 }
 
-/** A manager sees all grants. Other users see their own. The newest grant is first. */
+/**
+ * A manager sees all grants. Other users see their own, except with an API key on a folder outside the folder of the key. The newest
+ * grant is first.
+ */
 export function expectedGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
-  const own = [user.id, ...model.groupsOf(user).map(({ id }) => id)];
+  const isOutside = user.key && !model.isInsideKeyFolder(user.key, folder);
+  const own = isOutside ? [] : [user.id, ...model.groupsOf(user).map(({ id }) => id)];
   const isManager = model.levelOf(user, folder) >= MANAGE;
   const timeOf = (id: string) => folder.grantTimes.get(id)!;
   return [...folder.grants]
@@ -89,10 +93,11 @@ export function expectedGrants(model: TreeModel, user: ModelUser, folder: ModelF
 
 export function explainAccess(model: TreeModel, actor: ModelUser, userId: string, folderId: string) {
   const folder = requireSeen(model, actor, folderId);
-  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusalError('FORBIDDEN');
+  const isSelf = userId === actor.id && !actor.key?.folderId;
+  if (!isSelf && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusalError('FORBIDDEN');
   const user = model.users.find(({ id }) => id === userId);
   if (!user) throw new ModelRefusalError('NOT_FOUND');
-  const mayKnow = actor.isAdministrator || userId === actor.id;
+  const mayKnow = actor.isAdministrator || isSelf;
   const level = model.levelOf(user, folder);
   const grant = user.isAdministrator ? undefined : model.decidingGrant(user, folder);
   return {
@@ -181,7 +186,8 @@ function searchRank(model: TreeModel, user: ModelUser, folder: ModelFolder, text
   const whole = Math.min(...own.map((target) => rankOf(target, text)));
   const [end, ...before] = endAndWords(text);
   if (whole < Infinity || end === undefined) return whole;
-  const onPath = model.pathTo(folder)!.slice(1).flatMap(textsOf);
+  // The name of the root is not on a path, but the root itself can be found.
+  const onPath = [...own, ...model.pathTo(folder)!.slice(1).flatMap(textsOf)];
   const isIn = (target: string, word: string) =>
     [...word].length < 3
       ? target.split(/[^\p{L}\p{N}]+/u).some((each) => each.startsWith(word))

@@ -142,7 +142,7 @@ export function restoreFolder(
   if (input.parentId === undefined && !model.pathTo(from)) throw new ModelRefusalError('CONFLICT');
   const to = requireWritable(model, actor, input.parentId ?? from.id);
   const levelIn = (user: ModelUser, location: ModelFolder) =>
-    model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, location);
+    model.ownLevelOf(user, folder) ?? model.levelOf(user, location);
   const isManager = actor.isAdministrator || levelIn(actor, from) >= MANAGE;
   if (!isManager && model.users.some((user) => levelIn(user, to) > levelIn(user, from))) {
     throw new ModelRefusalError('FORBIDDEN');
@@ -323,7 +323,7 @@ function isRestorable(model: TreeModel, user: ModelUser, folder: ModelFolder): b
   const { at, from } = folder.deletion!;
   if (model.now >= at + model.trashDays * 86_400_000) return false;
   if (user.isAdministrator) return true;
-  const isOwnEnough = model.grantsFor(user, folder).every(({ level }, index) => index > 0 || level >= WRITE);
+  const isOwnEnough = (model.ownLevelOf(user, folder) ?? WRITE) >= WRITE;
   return isOwnEnough && model.pathTo(from) !== undefined && model.levelOf(user, from) >= WRITE;
 }
 

@@ -6,6 +6,7 @@ import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '.
 import { changeOperations } from './change-operations.ts';
 import { compareEverything, comparePart } from './compare-all.ts';
 import { grantOperations } from './grant-operations.ts';
+import { keyOperations } from './key-operations.ts';
 import { runOperation, type Operation, type OperationTable } from './operation.ts';
 import { pagingOperations } from './paging-operations.ts';
 import { readingOperations } from './reading-operations.ts';
@@ -32,6 +33,7 @@ export interface RunOptions {
 const table: OperationTable = {
   ...changeOperations,
   ...grantOperations,
+  ...keyOperations,
   ...readingOperations,
   ...pagingOperations,
 };
@@ -122,7 +124,9 @@ export function shrink(
 }
 
 function isChange(kind: string): boolean {
-  return kind in changeOperations || kind in grantOperations || kind === 'duringChanges';
+  return (
+    kind in changeOperations || kind in grantOperations || kind in keyOperations || kind === 'duringChanges'
+  );
 }
 
 export function describeFailure({ operations: executed, error }: Failure): string {

@@ -8,11 +8,16 @@ import { listTrash } from './model-changes.ts';
 import { WRITE, type ModelFolder, type ModelUser, type TreeModel } from './tree-model.ts';
 import type { World } from './world.ts';
 
-/** 0 is the administrator. */
-export const actors = weighted([1, fc.constant(0)], [3, fc.integer({ min: 1, max: 3 })]);
+/** 0 is the administrator, 1 to 3 are users, and the others are API keys. */
+export const actors = weighted(
+  [1, fc.constant(0)],
+  [3, fc.integer({ min: 1, max: 3 })],
+  [3, fc.integer({ min: 4, max: 7 })],
+);
 
-export function findActor({ model }: World, actor: number): ModelUser {
-  return model.users[actor]!;
+/** Returns a user if the API key does not exist yet. */
+export function findActor({ model: { users }, keys }: World, actor: number): ModelUser {
+  return users[actor] ?? keys[actor - users.length] ?? users[actor % users.length]!;
 }
 
 /** The pool to select a folder from, for example the folders that the actor sees, and the index in it. */

@@ -9,10 +9,22 @@ export const levelNames = ['NONE', 'READ', 'WRITE', 'MANAGE'] as const;
 export const [NONE, READ, WRITE, MANAGE] = [0, 1, 2, 3] as const;
 export type Level = 0 | 1 | 2 | 3;
 
+/** A user, or an API key of a user. */
 export interface ModelUser {
   readonly id: string;
   readonly username: string;
+  /** For an API key: whether the key acts as administrator. */
   readonly isAdministrator: boolean;
+  readonly key?: ModelKey;
+}
+
+export interface ModelKey {
+  readonly id: string;
+  readonly level: Level;
+  /** The folder that the key is confined to, or null. */
+  readonly folderId: string | null;
+  /** Whether the user of the key is an administrator. */
+  readonly hasAdministrator: boolean;
 }
 
 export interface ModelGroup {
@@ -125,7 +137,23 @@ export class TreeModel {
 
   levelOf(user: ModelUser, folder: ModelFolder): Level {
     if (user.isAdministrator) return MANAGE;
-    return this.decidingGrant(user, folder)?.level ?? NONE;
+    if (user.key && !this.isInsideKeyFolder(user.key, folder)) return NONE;
+    const level = user.key?.hasAdministrator ? MANAGE : (this.decidingGrant(user, folder)?.level ?? NONE);
+    return limitLevel(user, level);
+  }
+
+  /** Returns the level that a grant on the folder itself gives, or undefined if there is none. */
+  ownLevelOf(user: ModelUser, folder: ModelFolder): Level | undefined {
+    if (user.key?.hasAdministrator) return undefined;
+    const [highest] = this.grantsFor(user, folder);
+    return highest && limitLevel(user, highest.level);
+  }
+
+  /** A key that is not confined to a folder reaches every folder. */
+  isInsideKeyFolder({ folderId }: ModelKey, folder: ModelFolder): boolean {
+    if (folderId === null) return true;
+    for (let at: ModelFolder | null = folder; at; at = at.parent) if (at.id === folderId) return true;
+    return false;
   }
 
   /**
@@ -134,7 +162,10 @@ export class TreeModel {
   seenBy(user: ModelUser): Set<ModelFolder> {
     const seen = new Set([this.root]);
     for (const folder of this.onTree()) {
-      if (this.levelOf(user, folder) >= READ) seen.add(folder);
+      const isRead = this.levelOf(user, folder) >= READ;
+      if (isRead) seen.add(folder);
+      if (user.key && isRead) for (const each of this.pathTo(folder)!) seen.add(each);
+      if (user.key) continue;
       if (!this.grantsFor(user, folder).some(({ level }) => level >= READ)) continue;
       for (const each of this.pathTo(folder)!) seen.add(each);
     }
@@ -143,7 +174,14 @@ export class TreeModel {
 
   isSeen(user: ModelUser, folder: ModelFolder): boolean {
     if (!this.pathTo(folder)) return false;
-    return folder === this.root || this.levelOf(user, folder) >= READ || this.#hasGrantBelow(user, folder);
+    if (folder === this.root || this.levelOf(user, folder) >= READ) return true;
+    return user.key ? this.#readsBelow(user, folder) : this.#hasGrantBelow(user, folder);
+  }
+
+  #readsBelow(user: ModelUser, folder: ModelFolder): boolean {
+    return [...folder.children].some(
+      (child) => this.levelOf(user, child) >= READ || this.#readsBelow(user, child),
+    );
   }
 
   #hasGrantBelow(user: ModelUser, folder: ModelFolder): boolean {
@@ -173,6 +211,10 @@ export class TreeModel {
     this.allFolders.push(folder);
     return folder;
   }
+}
+
+function limitLevel({ key }: ModelUser, level: Level): Level {
+  return key && key.level < level ? key.level : level;
 }
 
 export function childrenAmong(parent: ModelFolder, seen: ReadonlySet<ModelFolder>): ModelFolder[] {

@@ -23,7 +23,10 @@ const trashDays = 30;
 
 export class World {
   readonly model: TreeModel;
+  /** The API keys that are viewers. */
+  readonly keys: ModelUser[] = [];
   readonly #people: PeopleTestbed;
+  readonly #keyTexts = new Map<string, string>();
   readonly #tokens: Map<string, LoginResponse>;
   readonly #agent = new Agent({ keepAlive: true });
   #requests = 0;
@@ -68,6 +71,11 @@ export class World {
     return this.#requests;
   }
 
+  /** Everyone who reads the tree: the users, and the API keys. */
+  get viewers(): readonly ModelUser[] {
+    return [...this.model.users, ...this.keys];
+  }
+
   get administrator(): ModelUser {
     return this.model.users[0]!;
   }
@@ -95,9 +103,15 @@ export class World {
     await this.#people.server.purge();
   }
 
+  /** Adds a key, or replaces the one in this slot. */
+  setKey(slot: number, key: ModelUser, text: string): void {
+    this.keys[Math.min(slot, this.keys.length)] = key;
+    this.#keyTexts.set(key.key!.id, text);
+  }
+
   async execute(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
     this.#requests++;
-    const { authToken } = this.#tokens.get(actor.id)!;
+    const authToken = actor.key ? this.#keyTexts.get(actor.key.id)! : this.#tokens.get(actor.id)!.authToken;
     const body = await post(
       this.#agent,
       this.#people.server.url,

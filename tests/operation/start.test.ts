@@ -245,7 +245,7 @@ describe('espalier serve', () => {
   test('warns about a password in the arguments, because other users can read it, and never prints it', async () => {
     const url = 'postgres://me:hunter2@127.0.0.1:1/tree';
     const warningPattern = /--database-url contains a password, which every user of this machine can read/g;
-    for (const args of [['serve'], ['migrate'], ['keys', 'list'], ['doctor']]) {
+    for (const args of [['serve'], ['migrate'], ['signing-key', 'list'], ['doctor']]) {
       const { output, errors } = await run([...args, '--database-url', url]);
       assert.equal(
         (output + errors).match(warningPattern)?.length,

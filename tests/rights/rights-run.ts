@@ -1,5 +1,5 @@
 /**
- * One run: administrators change grants, groups and folders. Users read, change and subscribe on every
+ * One run: administrators change grants, groups and folders. Users and API keys read, change and subscribe on every
  * node, and one user fills its queue of long reads. All responses are then compared with the model.
  */
 
@@ -8,7 +8,15 @@ import type { DatabaseKind } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
 import { mutation } from '../support/graph-testbed.ts';
-import { TreeModel, type ModelUser } from '../model/tree-model.ts';
+import {
+  levelNames,
+  MANAGE,
+  READ,
+  TreeModel,
+  WRITE,
+  type Level,
+  type ModelUser,
+} from '../model/tree-model.ts';
 import { Actor } from './actor.ts';
 import {
   administratorChanges,
@@ -49,6 +57,12 @@ const userCount = 4;
 const groupName = 'group';
 const minFolders = 15;
 const maxFolders = 40;
+/** The API keys of a run: the index of their user, and whether they are confined to a folder of this user. */
+const keys: readonly { readonly owner: number; readonly level: Level; readonly isConfined: boolean }[] = [
+  { owner: 0, level: MANAGE, isConfined: true },
+  { owner: 1, level: READ, isConfined: false },
+  { owner: 2, level: WRITE, isConfined: true },
+];
 /** More than the server runs at a time for one user. */
 const concurrentLongReads = 4;
 
@@ -85,6 +99,7 @@ class RightsRun {
   #texts = 0;
   #isEnding = false;
   #users: ModelUser[] = [];
+  readonly #keys: ModelUser[] = [];
   #groupId = '';
 
   constructor(options: RunOptions, urls: readonly string[]) {
@@ -99,9 +114,10 @@ class RightsRun {
     const admin = this.#connect(tokens.get('admin')!, 0);
     const model = await this.#createModel(admin, tokens);
     const start = await admin.head();
-    const watching = this.#users
-      .slice(1)
-      .flatMap((user) => this.#urls.map((url) => this.#watch(user, url, tokens)));
+    const watching: Promise<void>[] = [];
+    for (const user of this.#users.slice(1)) {
+      watching.push(...this.#urls.map((url) => this.#watch(user, url, tokens)));
+    }
     const stopWatching = async () => {
       this.#isEnding = true;
       for (const socket of this.#sockets) await socket.close();
@@ -109,6 +125,8 @@ class RightsRun {
     };
     try {
       await this.#prepare(this.#changer(admin, this.#users[0]!));
+      await this.#createKeys(tokens);
+      watching.push(...this.#keys.map((key) => this.#watch(key, this.#urls.at(-1)!, tokens)));
       await Promise.all(this.#loops(tokens).map((loop) => this.#repeat(loop)));
     } finally {
       await stopWatching();
@@ -123,7 +141,7 @@ class RightsRun {
     };
   }
 
-  /** Per node: one administrator, and one reader and one writer for each user. Also the long reads of one user. */
+  /** Per node: one administrator, and one reader and one writer for each user and key. Also the long reads of one user. */
   #loops(tokens: ReadonlyMap<string, string>): (() => Promise<void>)[] {
     const [admin, filler, ...others] = this.#users;
     const adminLoops = this.#urls.map((_, node) => {
@@ -137,7 +155,7 @@ class RightsRun {
       );
       return () => this.#pick(longReads)(reader);
     });
-    const userLoops = [filler!, ...others].flatMap((user) =>
+    const userLoops = [filler!, ...others, ...this.#keys].flatMap((user) =>
       this.#urls.flatMap((_, node) => {
         const token = tokens.get(user.username)!;
         const reader = this.#reader(this.#connect(token, node), user);
@@ -162,6 +180,25 @@ class RightsRun {
       for (const folderId of this.#folderIds.slice(at + 1, at + 3)) {
         await grantTo(changer, { userId, folderId, level: 2 });
       }
+    }
+  }
+
+  /** A confined key has a folder on which its user has a grant. */
+  async #createKeys(tokens: Map<string, string>): Promise<void> {
+    for (const { owner, level, isConfined } of keys) {
+      const user = this.#users[owner]!;
+      const folderId = isConfined ? this.#folderIds[owner + 1]! : null;
+      const input = { name: 'viewer', level: levelNames[level], folderId };
+      const actor = this.#connect(tokens.get(user.username)!, 0);
+      const data = await actor.query<{ createApiKey: { key: string; apiKey: { id: string } } }>(
+        mutation('createApiKey', 'key apiKey{id}'),
+        { input },
+      );
+      const { key, apiKey } = data!.createApiKey;
+      const username = `${input.level} key of ${user.username}`;
+      const limits = { id: apiKey.id, level, folderId, hasAdministrator: user.isAdministrator };
+      this.#keys.push({ id: user.id, username, isAdministrator: false, key: limits });
+      tokens.set(username, key);
     }
   }
 

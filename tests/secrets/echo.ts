@@ -18,7 +18,8 @@ export interface ReceivedResponse {
 }
 
 export function assertNoEcho(sent: SentRequest, { status, headers, text }: ReceivedResponse): void {
-  const containsNewTokens = status === 200 && /\/login(\/refresh)?$/.test(sent.path);
+  const containsNewTokens =
+    status === 200 && /\/login(\/(refresh|passkey|enrolment\/confirm))?$/.test(sent.path);
   const responseText = [...[...headers].map((each) => each.join(': ')), containsNewTokens ? '' : text].join(
     '\n',
   );

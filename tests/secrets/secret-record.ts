@@ -32,6 +32,8 @@ class SecretRecord {
   }
 
   addSecret(secret: Secret): void {
+    // Every text contains an empty value.
+    if (secret.value === '') return;
     this.#secrets.set(secret.value, secret);
   }
 
@@ -87,12 +89,19 @@ export function recordSecretsIn(text: string): void {
   getRecord()?.addSecretsIn(text);
 }
 
+/** Records a secret that no field name reveals, for example a one-time code. */
+export function recordSecret(kind: string, value: string): void {
+  getRecord()?.addSecret({ kind, value });
+}
+
 /** Records the secrets in the settings of a server. The names may have the prefix `ESPALIER_`. */
 export function recordSettings(settings: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
     if (/_PASSWORD$/.test(name)) getRecord()?.addSecret({ kind: 'password', value });
-    if (/_KEY$/.test(name)) getRecord()?.addSecret({ kind: 'master key', value });
+    if (/_SECRET$/.test(name)) getRecord()?.addSecret({ kind: 'secret of a client', value });
+    if (/_API_KEY$/.test(name)) getRecord()?.addSecret({ kind: 'API key', value });
+    else if (/_KEY$/.test(name)) getRecord()?.addSecret({ kind: 'master key', value });
     if (/_CLIENT$/.test(name)) getRecord()?.addSecret({ kind: 'password of a client', value });
     if (/_URL$/.test(name) && URL.canParse(value)) {
       const { password } = new URL(value);
@@ -101,20 +110,31 @@ export function recordSettings(settings: Readonly<Record<string, string | undefi
   }
 }
 
-/** Records the output of a program. A generated password may appear only in the line that reports it. */
-export function recordOutput(output: string): void {
+/** A new API key: alone on a line, or as the property `key`. */
+const newApiKeys = /^(esp_[\dA-Za-z]{54})$|(?<="key": ?")(esp_[\dA-Za-z]{54})(?=")/gm;
+
+/** Records the output of a program. A generated password or a new API key may appear only in the line that reports it. */
+export function recordOutput(text: string): void {
+  for (const [value] of text.matchAll(newApiKeys)) getRecord()?.addSecret({ kind: 'API key', value });
+  const output = text.replace(newApiKeys, '');
   const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(output) ?? [];
   if (password) getRecord()?.addSecret({ kind: 'generated password', value: password });
   recordLog(output.replace(/^ +Password +\S+ +\(shown only this once\)$/gm, ''));
 }
 
-/** Records all that `fetch` and sockets send, and the tokens in responses. */
+const secretPaths = /\/login(\/(refresh|passkey|sso|enrolment(\/confirm)?))?$/;
+/** The mutations that return secrets of second factors. */
+const secretMutations = /startTotpEnrolment|confirmTotpEnrolment|finishPasskeyEnrolment|createRecoveryCodes/;
+
+/** Records all that `fetch` and sockets send, and the tokens and secrets in responses. */
 function watchClients(onText: (text: string) => void): void {
   const originalFetch = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
-    onText(readText(init?.body) + readAuthorization(init?.headers));
+    const body = readText(init?.body);
+    onText(body + readAuthorization(init?.headers));
     const response = await originalFetch(input, init);
-    if (/\/login(\/refresh)?$/.test(new URL(response.url).pathname)) onText(await response.clone().text());
+    if (secretPaths.test(new URL(response.url).pathname) || secretMutations.test(body))
+      onText(await response.clone().text());
     return response;
   };
   // oxlint-disable-next-line typescript/unbound-method -- called with the socket below

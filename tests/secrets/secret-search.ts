@@ -22,6 +22,7 @@ interface Match {
 /** Secrets that are detected by their shape, recorded or not. */
 const shapes: readonly { readonly kind: string; readonly shape: RegExp }[] = [
   { kind: 'something like an auth token', shape: /eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/ },
+  { kind: 'something like an API key', shape: /esp_[0-9A-Za-z]{54}/ },
   { kind: 'hash of a password', shape: /\$argon2\w*\$v=/ },
   { kind: 'private key', shape: /PRIVATE KEY-----|"d\\*":\\*"[\w-]{43}\\*"/ },
 ];

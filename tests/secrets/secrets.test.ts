@@ -7,6 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createApiKeyText } from '../../server/src/sessions/api-key-text.ts';
+import { decodeBase32 } from '../second-factors/authenticator-app.ts';
 import { splitSecret, findSecrets, type Secret } from './secret.ts';
 import { folderVariable } from './secret-record.ts';
 import { SecretSearch } from './secret-search.ts';
@@ -39,6 +41,31 @@ describe('the secrets of a request', () => {
     const found = valuesIn(JSON.stringify({ refreshToken }));
     assert.equal(found[0], refreshToken);
     assert.ok(found.includes(digest.toString('hex')));
+  });
+
+  test('include an API key, its secret, and the digest that the server stores', () => {
+    const { text, secretDigest } = createApiKeyText();
+    const found = valuesIn(`authorization: Bearer ${text}`);
+    assert.equal(found[0], text);
+    assert.ok(found.includes(Buffer.from(secretDigest).toString('hex')));
+  });
+
+  test('include the codes and secrets of single sign-on and second factors', () => {
+    const [code, verifier] = [part(32), part(32)];
+    const input = { code, verifier };
+    assert.deepEqual(valuesIn(JSON.stringify(input)), [code, verifier]);
+    assert.deepEqual(valuesIn(JSON.stringify({ query: '…', variables: { input } })), [code, verifier]);
+    const recoveryCode = 'abcd-2345-6789-2345';
+    const codes = [recoveryCode, recoveryCode.replaceAll('-', '')];
+    for (const body of [{ recoveryCodes: [recoveryCode] }, { code: recoveryCode }]) {
+      assert.deepEqual(valuesIn(JSON.stringify(body)), codes);
+    }
+    const secret = 'A2'.repeat(16);
+    const bytes = Buffer.from(decodeBase32(secret));
+    for (const text of [JSON.stringify({ secret }), `otpauth://totp/x?issuer=y&secret=${secret}`]) {
+      assert.deepEqual(valuesIn(text).slice(0, 2), [secret, bytes.toString('hex')]);
+    }
+    assert.deepEqual(valuesIn(JSON.stringify({ code: 'INVALID_CREDENTIALS', secret: null })), []);
   });
 
   test('do not include neighboring fields', () => {

@@ -57,6 +57,7 @@ for (const kind of databaseKinds) {
         '  transaction',
         '    update users',
         '    insert sessions',
+        '    insert sign_ins',
       ]);
     });
 

@@ -28,6 +28,8 @@ export interface Facts {
   readonly journalNumber: number;
   /** A mutation with an idempotency key, and its response. Older fixtures have none. */
   readonly keyedMutation?: KeyedMutation;
+  /** An API key of the administrator, with which a folder was created. Older fixtures have none. */
+  readonly apiKey?: string;
 }
 
 export interface KeyedMutation {
@@ -51,8 +53,12 @@ const queries = {
     '{search(text: "gr\u00f6\u00dfe"){totalCount items{path}}}',
     '{users{items{id username isAdministrator isDisabled createdAt groups{items{id name}}}}}',
     '{groups{items{id name createdAt members{items{username}}}}}',
-    `{journal(first: 1000){totalCount items{number cursor at kind byId folderId ancestorIds formerAncestorIds
-      userId groupId sessionId before after}}}`,
+    `{journal(first: 1000){totalCount items{number cursor at kind byId byApiKey{id name} folderId path formerPath
+      ancestorIds formerAncestorIds userId groupId sessionId before after}}}`,
+    `{apiKeys{items{id name start user{username} createdBy{username} level isAdministrator folderId networks state
+      createdAt expiresAt}}}`,
+    `{signIns(filter: {until: "2026-02-01T12:05:00Z"}){items{id at username user{username} method result sessionId
+      address agent}}}`,
   ],
   reader: [
     '{viewer{user{id username}} folder{name descendants{items{path accessLevel}}}}',
@@ -87,6 +93,8 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     const { authToken } = await client.logIn(people.admin);
     await fill(new Graph(client, authToken), () => (now += 61_000));
     const keyedMutation = await runWithKey(new Graph(client, (await client.logIn(people.admin)).authToken));
+    const apiKey = await createApiKey(new Graph(client, (await client.logIn(people.admin)).authToken));
+    await new Graph(client, apiKey).run('createFolder', { name: 'With an API key' }, '__typename');
     const ended = await client.logIn(people.admin);
     await client.post('/logout', {}, ended.authToken);
     const asked: Facts['asked'][number][] = [];
@@ -102,7 +110,15 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     const spent = await client.logIn(people.admin);
     const { refreshToken } = spent;
     const current = (await client.post('/login/refresh', { refreshToken }, spent.authToken)) as TokenPair;
-    return { madeAt: now, people, pairs: { current, spent, ended }, asked, journalNumber, keyedMutation };
+    return {
+      madeAt: now,
+      people,
+      pairs: { current, spent, ended },
+      asked,
+      journalNumber,
+      keyedMutation,
+      apiKey,
+    };
   } finally {
     await server.close();
   }
@@ -112,6 +128,19 @@ async function runWithKey(graph: Graph): Promise<KeyedMutation> {
   const key = 'fixture-of-a-keyed-mutation';
   const query = 'mutation{createFolder(input: {name: "With a key"}){folder{id name} cursor}}';
   return { key, query, data: await graph.query(query, {}, key) };
+}
+
+/** Creates a service account with a limited key, and returns another key of the administrator. */
+async function createApiKey(graph: Graph): Promise<string> {
+  const userId = await graph.id('createUser', { username: 'robot', kind: 'SERVICE' }, 'user');
+  const limits = {
+    level: 'READ',
+    expiresAt: '2030-01-31T00:00:00Z',
+    networks: ['10.0.0.0/8', '2001:db8::/32'],
+  };
+  await graph.run('createApiKey', { name: 'Größe 9', userId, ...limits }, '__typename');
+  const created = await graph.run('createApiKey', { name: 'own', level: 'WRITE' }, 'key');
+  return (created as { key: string }).key;
 }
 
 /** Advances the clock after each step. */

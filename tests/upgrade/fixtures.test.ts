@@ -12,7 +12,7 @@ for (const kind of databaseKinds) {
   for (const name of fixtureNames) {
     describe(`a server on the database of version ${name} on ${kind.name}`, () => {
       const fixture = new Fixture(name, kind);
-      const { people, pairs, asked, journalNumber, keyedMutation } = fixture.facts;
+      const { people, pairs, asked, journalNumber, keyedMutation, apiKey } = fixture.facts;
       let database: TestDatabase;
       let tree: TreeTestbed;
       before(async () => {
@@ -54,12 +54,38 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('returns no paths for journal entries of the earlier version', async () => {
-        const query = '{journal(filter: {kinds: [CREATE_FOLDER, MOVE_FOLDER]}){items{path formerPath}}}';
-        const { journal } = await tree.query<{ journal: { items: object[] } }>(query);
-        assert.ok(journal.items.length > 0);
-        for (const entry of journal.items) assert.deepEqual(entry, { path: null, formerPath: null });
-      });
+      if (apiKey === undefined) {
+        test('returns no paths for journal entries of the earlier version', async () => {
+          const query = '{journal(filter: {kinds: [CREATE_FOLDER, MOVE_FOLDER]}){items{path formerPath}}}';
+          const { journal } = await tree.query<{ journal: { items: object[] } }>(query);
+          assert.ok(journal.items.length > 0);
+          for (const entry of journal.items) assert.deepEqual(entry, { path: null, formerPath: null });
+        });
+      } else {
+        test('accepts the stored API key', async () => {
+          const { viewer } = await tree.query<{ viewer: object }>(
+            '{viewer{user{username} apiKey{name}}}',
+            {},
+            apiKey,
+          );
+          assert.deepEqual(viewer, { user: { username: people.admin.username }, apiKey: { name: 'own' } });
+        });
+
+        test('keeps linked accounts, authenticator apps, recovery codes and passkeys', async () => {
+          const { authToken } = await tree.server.logIn(people.reader);
+          const query = `{viewer{user{identities{subject name}}
+            secondFactor{totpSince recoveryCodesLeft passkeys{name}}}}`;
+          const { viewer } = await tree.query<{ viewer: object }>(query, {}, authToken);
+          assert.deepEqual(viewer, {
+            user: { identities: [{ subject: 'größe 𝔊', name: 'Ærø' }] },
+            secondFactor: {
+              totpSince: new Date(fixture.facts.madeAt).toISOString(),
+              recoveryCodesLeft: 1,
+              passkeys: [{ name: 'Laptop 💻' }],
+            },
+          });
+        });
+      }
 
       test('accepts the current refresh token, and refuses spent and revoked ones', async () => {
         assert.equal((await tree.server.refresh(pairs.spent)).status, 401);
@@ -105,6 +131,21 @@ for (const kind of databaseKinds) {
             ],
           },
         });
+      });
+
+      test('gives API keys to users of the earlier version, and converts them to service accounts', async () => {
+        const { authToken } = await tree.server.logIn(people.reader);
+        const input = { name: 'new', level: 'READ' };
+        type Created = { createApiKey: { key: string } };
+        const create = 'mutation($input: CreateApiKeyInput!){createApiKey(input: $input){key}}';
+        const { key } = (await tree.query<Created>(create, { input }, authToken)).createApiKey;
+        const viewer = '{viewer{user{id kind}}}';
+        type Found = { viewer: { user: { id: string; kind: string } } };
+        const { id, kind } = (await tree.query<Found>(viewer, {}, key)).viewer.user;
+        assert.equal(kind, 'PERSON');
+        await tree.mutate('convertToServiceAccount', { userId: id }, '__typename');
+        assert.deepEqual(await tree.query(viewer, {}, key), { viewer: { user: { id, kind: 'SERVICE' } } });
+        assert.equal((await tree.server.post('/login', people.reader)).status, 401);
       });
 
       const lastCursor = () => {

@@ -10,7 +10,7 @@ import type { Database, Reader } from '../../../server/src/database/database.ts'
 import type { GraphOptions } from '../../../server/src/graph/graph.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { mutation } from '../../support/graph-testbed.ts';
-import { MirrorTestbed } from './mirror-testbed.ts';
+import { MirrorTestbed, type RightsOf } from './mirror-testbed.ts';
 import { Watcher, type Pace } from './mirror-watcher.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    const runQuery = async <Data>(userId: string, query: string, variables: Variables) => {
+    const runQuery = async <Data>(userId: RightsOf, query: string, variables: Variables) => {
       const { data, errors } = await testbed.run<Data>(userId, query, variables);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!;
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
     };
 
     const watch = async (
-      userId: string,
+      userId: RightsOf,
       {
         pace = 'prompt',
         under,
@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
       const watcher = new Watcher({
         name: 'mirror',
         pace,
-        userId,
+        rights: () => userId,
         source: testbed.openSource(services),
         runQuery: (query, variables) => runQuery(userId, query, variables),
         onChange: () => undefined,
@@ -97,6 +97,22 @@ for (const kind of databaseKinds) {
         ['DELETE', middle],
         ['CREATE', middle],
       ]);
+    });
+
+    test('receives nothing with an API key for one folder when a hidden folder is moved out of this folder or into it', async () => {
+      const [top, elsewhere] = [await create('top'), await create('elsewhere')];
+      const hidden = await create('hidden', top);
+      const userId = await createPerson({ [top]: 'READ', [hidden]: 'NONE' });
+      const { createApiKey } = await runQuery<{ createApiKey: { apiKey: { id: string } } }>(
+        userId,
+        mutation('createApiKey', 'apiKey{id}'),
+        { input: { name: 'mirror', level: 'READ', folderId: top } },
+      );
+      const mirror = await watch({ userId, apiKeyId: createApiKey.apiKey.id });
+      await move(hidden, elsewhere);
+      assert.deepEqual(await catchUp(mirror), []);
+      await move(hidden, top);
+      assert.deepEqual(await catchUp(mirror), []);
     });
 
     test('receives a CREATE for a folder that is moved away from a passage', async () => {

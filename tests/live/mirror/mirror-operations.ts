@@ -128,12 +128,27 @@ const operationKinds: Readonly<Record<string, OperationKind>> = {
     person.isAdministrator = isAdministrator;
   }),
   disable: kind(2, async (world, { one }) => {
-    const person = world.people.find(({ isDisabled }) => isDisabled) ?? pickPerson(world, one);
-    const isDisabled = !person.isDisabled;
-    await world.run(world.administrator, 'updateUser', { id: person.id, isDisabled });
-    person.isDisabled = isDisabled;
-    // The server closes the connections of a disabled user in the same way.
-    for (const watcher of person.watchers) await (isDisabled ? watcher.disconnect() : watcher.reconnect());
+    const { id, isDisabled: wasDisabled } =
+      world.people.find(({ isDisabled }) => isDisabled) ?? pickPerson(world, one);
+    const isDisabled = !wasDisabled;
+    if (!(await world.run(world.administrator, 'updateUser', { id, isDisabled }))) return;
+    // The server closes the connections of a disabled user, and of the API keys of the user, in the same way.
+    for (const person of world.people.filter((each) => each.id === id)) {
+      person.isDisabled = isDisabled;
+      for (const watcher of person.watchers) await (isDisabled ? watcher.disconnect() : watcher.reconnect());
+    }
+  }),
+  replaceKey: kind(3, async (world, { one, two, three }) => {
+    const viewer = pick(
+      world.people.filter(({ apiKeyId, isDisabled }) => apiKeyId && !isDisabled),
+      one,
+    );
+    if (!viewer) return;
+    const level = ['READ', 'WRITE', 'MANAGE'][three % 3]!;
+    for (const watcher of viewer.watchers) await watcher.disconnect();
+    await world.replaceKey(viewer, { level, folderId: three % 5 === 0 ? null : pickFolder(world, two).id });
+    await world.observe();
+    for (const watcher of viewer.watchers) await watcher.open();
   }),
   disconnect: kind(10, async (world, { one }) => {
     const open = world.watchers.filter(({ isOpen }) => isOpen);
@@ -195,8 +210,8 @@ function pickActor({ people, administrator }: MirrorWorld, by: number): Person {
   return person && !person.isDisabled ? person : administrator;
 }
 
-function pickPerson({ people }: MirrorWorld, index: number): Person {
-  return people[1 + (index % (people.length - 1))]!;
+function pickPerson({ users }: MirrorWorld, index: number): Person {
+  return users[1 + (index % (users.length - 1))]!;
 }
 
 function pickFolder({ tree }: MirrorWorld, index: number): TreeFolder {
@@ -217,9 +232,9 @@ function foldersOutside({ tree }: MirrorWorld, id: string): readonly TreeFolder[
 }
 
 function pickSubject(world: MirrorWorld, index: number): Subject {
-  const subjectIndex = index % (world.people.length + 1);
+  const subjectIndex = index % (world.users.length + 1);
   const groupId = world.groupIds[subjectIndex];
-  return groupId ? { groupId } : { userId: world.people[subjectIndex - 1]!.id };
+  return groupId ? { groupId } : { userId: world.users[subjectIndex - 1]!.id };
 }
 
 function pickSlowWatcher({ watchers }: MirrorWorld, index: number): Watcher {

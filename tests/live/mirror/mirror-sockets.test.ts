@@ -1,4 +1,7 @@
-/** Mirrors over real sockets that lose their connections at random, while several writers change the tree and its rights. */
+/**
+ * Mirrors of users and API keys over real sockets that lose their connections at random, while several writers
+ * change the tree and its rights.
+ */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -155,6 +158,8 @@ for (const kind of databaseKinds) {
         ...people.map(({ username: name, authToken }) => ({ name, authToken })),
         { name: 'reader', authToken: people[0]!.authToken, under: await tree.idOf('/b') },
         { name: 'deep', authToken: people[1]!.authToken, under: await tree.idOf('/c') },
+        { name: 'key of the administrator', authToken: await createKey(tree.authToken, '/c') },
+        { name: 'key of a person', authToken: await createKey(people[0]!.authToken, '/b/y') },
       ].map((options) => SocketMirror.start(tree, options));
       mirrors = await Promise.all(starting);
     });
@@ -163,6 +168,12 @@ for (const kind of databaseKinds) {
       await tree.stop();
     });
 
+    /** Creates an API key for one folder. */
+    const createKey = async (authToken: string, path: string) => {
+      const input = { name: 'mirror', level: 'MANAGE', folderId: await tree.idOf(path) };
+      const { key } = await tree.mutate<{ key: string }>('createApiKey', input, 'key', authToken);
+      return key;
+    };
     const rootId = async () => (await tree.query<{ folder: { id: string } }>('{folder{id}}')).folder.id;
     const readFolderIds = async () => {
       const query = '{folder{descendants{items{id}}}}';
@@ -191,7 +202,8 @@ for (const kind of databaseKinds) {
         await tree.outcome('deleteFolder', { id, recursive: true });
       }
       // Disconnects only mirrors of the whole tree, because the server may refuse to reconnect the others.
-      if (name === 'disconnect') pick(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).disconnect();
+      if (name === 'disconnect')
+        pick([mirrors[0]!, ...mirrors.slice(2, 5), ...mirrors.slice(7)], one).disconnect();
     };
 
     test('equal a fresh read whenever the writers pause', async () => {

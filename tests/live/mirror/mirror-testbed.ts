@@ -42,6 +42,9 @@ export interface GraphResponse<Data> {
 
 type Variables = Readonly<Record<string, unknown>>;
 
+/** The id of a user, or an API key of a user. */
+export type RightsOf = string | { readonly userId: string; readonly apiKeyId: string };
+
 type MirrorTestbedOptions = Pick<DatabaseOptions, 'onStatement'> &
   Partial<Pick<GraphOptions, 'onQuery' | 'onPlanFailure'>>;
 
@@ -77,6 +80,7 @@ export class MirrorTestbed {
       clock,
       passwords,
       throttle,
+      secondFactors: {} as GraphOptions['secondFactors'],
       viewTokens: { issue: () => assert.fail('Only an HTTP server has signing keys.') },
       feed: await JournalFeed.open({ database, onError: onBug }),
       limits: { ...settings, ...limits },
@@ -122,13 +126,13 @@ export class MirrorTestbed {
     await this.#remove();
   }
 
-  async run<Data>(userId: string, query: string, variables: Variables = {}): Promise<GraphResponse<Data>> {
-    return JSON.parse(await this.runText(userId, query, variables)) as GraphResponse<Data>;
+  async run<Data>(rights: RightsOf, query: string, variables: Variables = {}): Promise<GraphResponse<Data>> {
+    return JSON.parse(await this.runText(rights, query, variables)) as GraphResponse<Data>;
   }
 
   /** Returns the response text without parsing it. */
-  async runText(userId: string, query: string, variables: Variables = {}): Promise<string> {
-    return (await this.#graph.run({ query, variables }, createViewer(userId))).text;
+  async runText(rights: RightsOf, query: string, variables: Variables = {}): Promise<string> {
+    return (await this.#graph.run({ query, variables }, createViewer(rights))).text;
   }
 
   /** Returns changed services for another graph. */
@@ -196,9 +200,9 @@ export class StreamSource {
   }
 
   /** Returns undefined if the graph rejects the subscription. */
-  async open(userId: string, query: string, variables: Variables): Promise<PulledStream | undefined> {
+  async open(rights: RightsOf, query: string, variables: Variables): Promise<PulledStream | undefined> {
     this.#waitsAfter = undefined;
-    const result = await this.#graph.open({ query, variables }, createViewer(userId));
+    const result = await this.#graph.open({ query, variables }, createViewer(rights));
     if (!('next' in result)) return undefined;
     const stream = new PulledStream(result, this);
     await stream.waitUntilReady();
@@ -250,7 +254,8 @@ export class PulledStream {
   }
 }
 
-export function createViewer(userId: string) {
+export function createViewer(rights: RightsOf) {
+  if (typeof rights !== 'string') return { ...rights, sessionId: undefined, tokenExpiresAt: Infinity };
   const sessionId = '01890000-0000-7000-8000-00000000000e';
-  return { userId, sessionId, keyId: '', tokenExpiresAt: 2 ** 45 };
+  return { userId: rights, sessionId, tokenExpiresAt: 2 ** 45 };
 }

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import type { PulledStream, StreamSource } from './mirror-testbed.ts';
+import type { PulledStream, RightsOf, StreamSource } from './mirror-testbed.ts';
 import { Mirror, watchChanges, type RunQuery, type Change } from './mirror.ts';
 
 /**
@@ -16,7 +16,7 @@ export type Pace = 'prompt' | 'slow';
 export interface WatcherOptions {
   readonly name: string;
   readonly pace: Pace;
-  readonly userId: string;
+  readonly rights: () => RightsOf;
   readonly source: StreamSource;
   readonly runQuery: RunQuery;
   /** Called for each change before it is applied. Throws if the person must not receive it. */
@@ -126,7 +126,7 @@ export class Watcher {
 
   async #subscribe(): Promise<void> {
     const { under, cursor: after } = this.#mirror;
-    const { source, userId } = this.#options;
-    this.#stream = await source.open(userId, watchChanges, { under, after });
+    const { source, rights } = this.#options;
+    this.#stream = await source.open(rights(), watchChanges, { under, after });
   }
 }

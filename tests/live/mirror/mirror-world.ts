@@ -1,12 +1,13 @@
 /**
- * Eight people with different rights, a tree, mirrors for each person, and a history of what each person saw.
+ * Eight people with different rights, four of their API keys, a tree, mirrors for each of these viewers, and a history of what each
+ * viewer saw.
  */
 
 import assert from 'node:assert/strict';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { mutation } from '../../support/graph-testbed.ts';
 import type { JournalEntry } from '../../../server/src/journal/journal-entry.ts';
-import { MirrorTestbed } from './mirror-testbed.ts';
+import { MirrorTestbed, type RightsOf } from './mirror-testbed.ts';
 import { Watcher, type Pace } from './mirror-watcher.ts';
 import type { Change } from './mirror.ts';
 import { changeKindByEntry } from '../change-kinds.ts';
@@ -19,9 +20,13 @@ export interface TreeFolder {
   readonly parent: { readonly id: string } | null;
 }
 
+/** A user, or an API key of a user. */
 export interface Person {
+  /** The id of the user. */
   readonly id: string;
   readonly name: string;
+  /** Undefined for a user. */
+  apiKeyId: string | undefined;
   isAdministrator: boolean;
   isDisabled: boolean;
   readonly watchers: Watcher[];
@@ -43,6 +48,8 @@ export type Subject = { readonly userId: string } | { readonly groupId: string }
 
 /** The first one is the administrator. */
 const names = ['admin', 'reader', 'writer', 'deep', 'deeper', 'member', 'guest', 'nobody'];
+/** The indexes of the people who have an API key. */
+const keyOwners = [0, 1, 2, 5];
 const paces: readonly Pace[] = ['prompt', 'slow', 'prompt', 'prompt', 'slow'];
 const visibleFoldersQuery =
   '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
@@ -71,6 +78,11 @@ export class MirrorWorld {
     this.testbed = testbed;
   }
 
+  /** The viewers that are not API keys. */
+  get users(): readonly Person[] {
+    return this.people.filter(({ apiKeyId }) => apiKeyId === undefined);
+  }
+
   get administrator(): Person {
     return this.people[0]!;
   }
@@ -97,7 +109,7 @@ export class MirrorWorld {
   /** Returns the payload, or undefined if the operation is refused. */
   async run<Payload>(person: Person, name: string, input: Variables, selection = '__typename') {
     const { data, errors } = await this.testbed.run<Record<string, Payload>>(
-      person.id,
+      rightsOf(person),
       mutation(name, selection),
       { input },
     );
@@ -164,6 +176,14 @@ export class MirrorWorld {
     await this.run(admin, 'importFolders', { tree: branch(3) });
     await this.#recordView(admin);
     await this.#grantLevels();
+    for (const [at, owner] of keyOwners.entries()) {
+      const { id, name } = this.people[owner]!;
+      const level = (['WRITE', 'READ', 'MANAGE', 'READ'] as const)[at]!;
+      await this.replaceKey(this.#join(id, `a key of ${name}`), {
+        level,
+        folderId: this.tree[[13, 17, 1, 26][at]!]!.id,
+      });
+    }
     await this.observe();
     this.#lastUnwatchedNumber = this.#heads.at(-1)!;
     for (const person of this.people) {
@@ -171,6 +191,14 @@ export class MirrorWorld {
         await watcher.open(slot < 2 ? undefined : person.visibleFolders[slot * 5]?.id);
       }
     }
+  }
+
+  /** Gives the viewer a new API key. Without rights on the folder, the viewer keeps the old one. */
+  async replaceKey(viewer: Person, limits: { level: string; folderId: string | null }): Promise<void> {
+    const owner = this.people.find(({ id }) => id === viewer.id)!;
+    type Payload = { apiKey: { id: string } };
+    const created = await this.run<Payload>(owner, 'createApiKey', { name: 'key', ...limits }, 'apiKey{id}');
+    if (created) viewer.apiKeyId = created.apiKey.id;
   }
 
   async createGroup(name: string): Promise<string> {
@@ -186,13 +214,14 @@ export class MirrorWorld {
 
   #join(id: string, name: string): Person {
     const runQuery = async <Data>(query: string, variables: Variables) => {
-      const { data, errors } = await this.testbed.run<Data>(id, query, variables);
+      const { data, errors } = await this.testbed.run<Data>(rightsOf(person), query, variables);
       assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)} ${String(this.testbed.bugs[0])}`);
       return data!;
     };
     const person: Person = {
       id,
       name,
+      apiKeyId: undefined,
       isAdministrator: false,
       isDisabled: false,
       visibleFolders: [],
@@ -202,7 +231,7 @@ export class MirrorWorld {
           new Watcher({
             name: `${name} ${slot}`,
             pace,
-            userId: id,
+            rights: () => rightsOf(person),
             source: this.testbed.openSource(),
             runQuery,
             onChange: (change, isBehind) => this.#checkMayReceive(person, change, isBehind),
@@ -242,7 +271,7 @@ export class MirrorWorld {
     }
     const { data } = await this.testbed.run<{
       folder: TreeFolder & { descendants: { items: TreeFolder[] } };
-    }>(person.id, visibleFoldersQuery);
+    }>(rightsOf(person), visibleFoldersQuery);
     const { descendants, ...root } = data!.folder;
     this.rootId = root.id;
     person.visibleFolders = descendants.items;
@@ -276,4 +305,8 @@ export class MirrorWorld {
       );
     }
   }
+}
+
+function rightsOf({ id, apiKeyId }: Person): RightsOf {
+  return apiKeyId === undefined ? id : { userId: id, apiKeyId };
 }

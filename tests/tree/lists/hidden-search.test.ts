@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
     const rowsPerStatement = (userId: string, text: string, underId?: string): Promise<number[]> =>
       withDatabase(tree.server.database.url, (database) =>
         database.snapshot(async (reader) => {
-          const { access } = await new AccessCache(database).accessFor(reader, userId);
+          const { access } = await new AccessCache(database).accessFor(reader, { userId });
           const rows: number[] = [];
           const countingReader: ConsistentReader = {
             isConsistent: true,

@@ -1,4 +1,4 @@
-/** Runs `espalier keys` on the database of a running server. */
+/** Runs `espalier signing-key` on the database of a running server. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -12,6 +12,8 @@ import { sql } from '../../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
 import { runInHost } from '../support/espalier-command.ts';
 import { SocketClient } from '../live/socket-client.ts';
+import { codeAt } from '../second-factors/authenticator-app.ts';
+import { FactorTestbed, type AppUser } from '../second-factors/factor-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { administrator, Testbed, TestClock } from '../support/testbed.ts';
 import { readKeyId } from './key-id.ts';
@@ -25,7 +27,7 @@ interface ListedKey {
 const breakSeal = sql<{ privateKey: Uint8Array }>`update signing_keys set private_key = ${'privateKey'}`;
 
 for (const kind of databaseKinds) {
-  describe(`\`espalier keys\` on ${kind.name}`, () => {
+  describe(`\`espalier signing-key\` on ${kind.name}`, () => {
     let folder: string;
     let database: TestDatabase;
     let testbed: Testbed | undefined;
@@ -44,7 +46,26 @@ for (const kind of databaseKinds) {
       clock.advanceSeconds((Date.now() - clock.now()) / 1000);
       return (testbed = await Testbed.start(kind, { database, clock, settings }));
     };
-    const run = (...args: string[]) => runInHost(['keys', ...args], { ESPALIER_DATABASE_URL: database.url });
+    /** Starts a server, sets up an authenticator app of the administrator, and stops the server. */
+    const startWithAppUser = async (settings: Record<string, string>) => {
+      const started = new FactorTestbed(await start(settings), (await testbed!.logIn()).authToken);
+      const person = { id: '', ...administrator };
+      const user = { ...person, ...(await started.enrolApp(person)) };
+      await testbed!.stop();
+      testbed = undefined;
+      const login = async (
+        { username, password, secret }: AppUser,
+        { isRepeated = false }: { readonly isRepeated?: boolean } = {},
+      ) => {
+        if (!isRepeated) testbed!.clock.advanceSeconds(60 * ++logins);
+        const code = codeAt(secret, testbed!.clock.now());
+        return (await testbed!.post('/login', { username, password, code })).status;
+      };
+      let logins = 0;
+      return { user, login };
+    };
+    const run = (...args: string[]) =>
+      runInHost(['signing-key', ...args], { ESPALIER_DATABASE_URL: database.url });
     const listKeys = async () => JSON.parse((await run('list', '--json')).output) as ListedKey[];
     const masterKeyFile = (name: string) => {
       const file = join(folder, name);
@@ -92,7 +113,7 @@ for (const kind of databaseKinds) {
       const old = readKeyId(tokens);
       const refused = await run('retire', old);
       assert.equal(refused.code, 1);
-      assert.match(refused.errors, /signs now\. Run 'espalier keys rotate'/);
+      assert.match(refused.errors, /signs now\. Run 'espalier signing-key rotate'/);
       assert.equal((await testbed!.query('{folder{name}}', tokens.authToken)).status, 200);
 
       const socket = await SocketClient.connect(testbed!.url, tokens.authToken);
@@ -143,7 +164,10 @@ for (const kind of databaseKinds) {
         output,
         /^1 key is sealed with the master key [0-9a-f]{12}\. Restart every node with the same ESPALIER_MASTER_KEY/,
       );
-      assert.match(output, /a rotation alone is not enough[^]+keys retire <id>' for each[^]+<id> --at-once/);
+      assert.match(
+        output,
+        /a rotation alone is not enough[^]+signing-key retire <id>' for each[^]+<id> --at-once/,
+      );
       await start({ MASTER_KEY_FILE: second });
       assert.equal((await testbed!.query('{folder{name}}', tokens.authToken)).status, 200);
       assert.equal((await run('rotate', '--master-key-file', second)).code, 0);
@@ -175,6 +199,42 @@ for (const kind of databaseKinds) {
       } finally {
         await other.stop();
       }
+    });
+
+    test('seals the secrets of authenticator apps again, also if no signing key needs it', async () => {
+      const [first, second] = [masterKeyFile('first of apps'), masterKeyFile('second of apps')];
+      const { user, login } = await startWithAppUser({ MASTER_KEY_FILE: first });
+      // The new signing key is sealed with the second master key, and the secrets are still sealed with the first one.
+      assert.equal((await run('retire', '--all', '--master-key-file', second)).code, 0);
+      const unreadable = await run('seal', '--master-key-file', second);
+      assert.equal(unreadable.code, 0);
+      assert.match(
+        unreadable.output,
+        /^1 secret of authenticator apps is sealed with another master key\. Its user .* --old-master-key-file/m,
+      );
+      await start({ MASTER_KEY_FILE: second });
+      assert.equal(await login(user), 503);
+      await testbed!.stop();
+      testbed = undefined;
+
+      const sealed = await run('seal', '--master-key-file', second, '--old-master-key-file', first);
+      assert.match(
+        sealed.output,
+        /^1 secret of authenticator apps is sealed with the master key [0-9a-f]{12}\./m,
+      );
+      await start({ MASTER_KEY_FILE: second });
+      assert.equal(await login(user), 200);
+      assert.equal(await login(user, { isRepeated: true }), 401);
+      await testbed!.stop();
+      testbed = undefined;
+
+      // Also without a master key.
+      assert.match(
+        (await run('seal', '--old-master-key-file', second)).output,
+        /apps is stored without a master key/,
+      );
+      await start();
+      assert.equal(await login(user), 200);
     });
 
     test('retires all keys after the loss of the master key, and requires a new master key', async () => {

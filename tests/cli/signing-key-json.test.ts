@@ -1,4 +1,4 @@
-/** The JSON output of `espalier keys …`. */
+/** The JSON output of `espalier signing-key …`. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import { runEspalier } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`espalier keys --json on ${kind.name}`, () => {
+  describe(`espalier signing-key --json on ${kind.name}`, () => {
     let testbed: Testbed;
     before(async () => (testbed = await Testbed.start(kind)));
     after(() => testbed.stop());
@@ -16,7 +16,7 @@ for (const kind of databaseKinds) {
     const masterKey = randomBytes(32).toString('base64');
     const run = async <T>(...args: string[]) => {
       const environment = { ESPALIER_DATABASE_URL: testbed.database.url, ESPALIER_MASTER_KEY: masterKey };
-      const { code, output, errors } = await runEspalier(['keys', ...args, '--json'], { environment });
+      const { code, output, errors } = await runEspalier(['signing-key', ...args, '--json'], { environment });
       assert.equal(code, 0, errors);
       return JSON.parse(output) as T;
     };
