@@ -37,7 +37,17 @@ interface Group {
 /** The first pages of each group, in the order in which a new reader needs them. */
 const order: Readonly<Record<string, readonly string[]>> = {
   clients: ['build-a-client', 'tokens', 'read-folders', 'change-folders', 'follow-changes', 'websockets'],
-  operators: ['install', 'docker', 'systemd', 'kubernetes', 'reverse-proxy', 'upgrade', 'backup', 'security'],
+  operators: [
+    'install',
+    'docker',
+    'systemd',
+    'kubernetes',
+    'reverse-proxy',
+    'upgrade',
+    'backup',
+    'security',
+    'single-sign-on',
+  ],
   administrators: ['everyday-tasks', 'console', 'users', 'access', 'journal', 'command-line'],
   reference: ['configuration', 'commands', 'endpoints', 'schema', 'errors', 'limits'],
 };

@@ -17,6 +17,8 @@ const advice: Readonly<Record<keyof Settings, string>> = {
     'Set it to the number of free cores if one core is busy all the time. For example, use 4 on a machine with five cores, and keep one core for other programs.',
   basePath:
     'Set it if your proxy serves other applications on the same host. For example, with `/tree`, the login is at `/tree/login`.',
+  publicUrl:
+    'Set it before you configure single sign-on or passkeys, for example to `https://tree.example.com`. If you change it later, existing passkeys no longer work.',
   tlsCertFile:
     'Set it if no proxy terminates TLS in front of the server, for example to `/etc/espalier/fullchain.pem`.',
   tlsKeyFile: 'Set it together with `ESPALIER_TLS_CERT_FILE`, for example to `/etc/espalier/privkey.pem`.',
@@ -40,6 +42,8 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   journalDays: 'Raise it if you need the history of older changes. The database grows with the journal.',
   journalEntries:
     'Raise it together with `ESPALIER_JOURNAL_DAYS` if you have more than about 10,000 changes a day.',
+  signInDays:
+    'Raise it if you must be able to examine older sign-ins. Lower it if you may store addresses only for a shorter time.',
   backupFolder: 'Set it in production, for example to `/backup/espalier`.',
   backupEveryHours:
     'Lower it if you cannot afford to lose the changes of a whole day. For example, use 1 for a backup every hour.',
@@ -55,11 +59,31 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   maxSessionsPerUser: 'Set it if each user may be logged in on only a few devices.',
   issuer:
     'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
+  audience:
+    'Set it if your services expect the same audience from several issuers, for example `https://api.example.com`.',
   keyRotationDays: keepDefault,
   masterKey: 'Set it if you use PostgreSQL, or if you store backups on another machine.',
   introspectionClient:
     'Set it if another service asks the server to check auth tokens, instead of verifying them with the public keys.',
   loginThrottle: keepDefault,
+  passwordLogin:
+    'Set it to `administrators` if all other users sign in with single sign-on. An administrator can then still log in if the provider is down.',
+  ssoIssuer:
+    'Set it to let users sign in with the accounts of your organization. See [Single sign-on](../operators/single-sign-on.md).',
+  ssoClientId: 'Set it together with `ESPALIER_SSO_ISSUER`.',
+  ssoClientSecret: 'Set it if the provider issued a secret for this client.',
+  ssoName: 'Set it to a name that your users know, for example `Keycloak` or the name of your organization.',
+  ssoScopes:
+    'Add the scopes that your provider requires for the groups claim and for refresh tokens, for example `groups` and `offline_access`.',
+  ssoUsernameClaim: 'Set it if the provider sends no `preferred_username`, for example to `email`.',
+  ssoCreateUsers:
+    'Turn it on if everyone who may use the client at the provider may use this server. The provider then decides who that is.',
+  ssoGroupsClaim: 'Set it if the provider uses another claim, for example `roles`.',
+  ssoGroups: 'Set it if the provider manages who belongs to which group.',
+  ssoRecheckMinutes:
+    'Lower it if a user who is disabled at the provider must lose access sooner, and the provider does not support back-channel logout.',
+  secondFactor:
+    'Set it to `administrators` if the accounts of administrators need more protection than a password. See [Second factors](../administrators/second-factor.md).',
   maxQueryCharacters: queryAdvice,
   maxQueryTokens: queryAdvice,
   maxFields: queryAdvice,

@@ -49,12 +49,19 @@ curl http://127.0.0.1:8080/.well-known/jwks.json
 \`\`\`json
 { "keys": [{ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": "…", "x": "…" }] }
 \`\`\``,
+  serverMetadata: `\`\`\`sh
+curl https://tree.example/.well-known/oauth-authorization-server
+\`\`\`
+
+\`\`\`json
+{ "issuer": "https://tree.example", "jwks_uri": "https://tree.example/.well-known/jwks.json", "response_types_supported": [], "grant_types_supported": [] }
+\`\`\``,
   introspect: `\`\`\`sh
 curl http://127.0.0.1:8080/introspect --user "$CLIENT" --data "token=$AT"
 \`\`\`
 
 \`\`\`json
-{ "active": true, "token_type": "Bearer", "iss": "…", "sub": "…", "sid": "…", "exp": 1769860800 }
+{ "active": true, "token_type": "Bearer", "iss": "…", "sub": "…", "aud": "…", "client_id": "espalier", "sid": "…", "exp": 1769860800 }
 \`\`\``,
   readyz: `\`\`\`sh
 curl http://127.0.0.1:8080/readyz?verbose
@@ -79,7 +86,7 @@ Look up each HTTP endpoint: its request, its response and its errors. The [schem
 - Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. Two slashes in a row count as one.
 - With \`ESPALIER_BASE_PATH=/tree\`, the login is at \`/tree/login\`. The server accepts the base path in any letter case, for example \`/Tree\`, but the rest of
   the path only as written here.
-- Send bodies as JSON in UTF-8 with \`Content-Type: application/json\`, except for \`/introspect\`. The server skips a byte-order mark, and ignores unknown fields.
+- Send bodies as JSON in UTF-8 with \`Content-Type: application/json\`, except for \`/introspect\` and \`/login/sso/logout\`. The server skips a byte-order mark, and ignores unknown fields.
 - Send an auth token as \`Authorization: Bearer <auth token>\`: the word \`Bearer\` in any case, one space, and the token.
 
 In the examples, \`$AT\` is your auth token and \`$RT\` is your refresh token. \`$CLIENT\` is the value of \`ESPALIER_INTROSPECTION_CLIENT\`.
@@ -96,9 +103,23 @@ ${Object.entries(allBodies)
 }
 
 function formatEndpoint(endpoint: Endpoint, example: string | undefined): string {
-  const { methods, path, description, authHeader, request, headers = {}, success } = endpoint;
+  const {
+    methods,
+    path,
+    description,
+    authHeader,
+    request,
+    parameters = {},
+    headers = {},
+    success,
+    redirect,
+  } = endpoint;
   const headerLines = Object.entries(headers).map(
     ([name, { description: about }]) => `\n- Optional header \`${name}\` of a POST: ${about}`,
+  );
+  const parameterLines = Object.entries(parameters).map(
+    ([name, { isRequired, description: about }]) =>
+      `\n- ${isRequired ? 'Required' : 'Optional'} parameter \`${name}\` of a GET: ${about}`,
   );
   const rows = listRefusals(endpoint).map(([code, { status, when }]) => [
     String(status),
@@ -110,8 +131,8 @@ function formatEndpoint(endpoint: Endpoint, example: string | undefined): string
 ${description}
 
 - ${authHeader === 'client' ? 'Name and password of the client (HTTP Basic): required' : `Auth token: ${authHeader === 'none' ? 'not used' : authHeader}`}
-- Request body: ${request ? formatRequestBody(request) : 'none'}${headerLines.join('')}
-- Success: ${success.status}, ${success.body ? formatBodyLink(success.body) : 'no body'}${endpoint.reportsExpiry ? '\n- Expired auth token: 401 with the header `token-expired: true`' : ''}
+- Request body: ${request ? formatRequestBody(request) : 'none'}${parameterLines.join('')}${headerLines.join('')}
+- Success: ${success.status}, ${success.body ? formatBodyLink(success.body) : 'no body'}${redirect ? `\n- Success of a GET: 302. ${redirect}` : ''}${endpoint.reportsExpiry ? '\n- Expired auth token: 401 with the header `token-expired: true`' : ''}
 ${example ? `\nFor example:\n\n${example}\n` : ''}
 ${rows.length > 0 ? formatTable(['Status', 'Code', 'When'], rows) : ''}
 `;

@@ -33,6 +33,21 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
     example: 'A folder name must not contain a slash or a control character.',
   },
   INVALID_CREDENTIALS: { advice: 'Ask the user for the password again.' },
+  SECOND_FACTOR_REQUIRED: {
+    advice:
+      'Ask the user for a code, and send the login again with the same user name and password and the `code`. The response confirms that the password is correct.',
+    example:
+      'The password is correct. Send the login again with a `code`: a code of your authenticator app or a recovery code. Or sign in with a passkey.',
+  },
+  WRONG_SECOND_FACTOR: {
+    advice:
+      'Ask the user for the next code. If all codes are wrong, the clock of the phone or of the server is wrong.',
+  },
+  SECOND_FACTOR_ENROLMENT_REQUIRED: {
+    advice:
+      'Let the user set up an authenticator app with the `enrolmentToken` in the response. If your client cannot do this, ask the user to log in to the console once. See [Second factors](../administrators/second-factor.md).',
+  },
+  INVALID_ENROLMENT_TOKEN: { advice: 'Send the login again to get a new token.' },
   INVALID_AUTH_TOKEN: {
     advice:
       'Refresh the tokens and send the request again. If the refresh returns 401, log in again. In HTTP responses, the header `token-expired: true` marks an expired token.',

@@ -17,6 +17,10 @@ export const schemaExamples: Readonly<
     groups: '{ groups { items { id name } } }',
     group: '{ group(name: "Editors") { members { totalCount items { username } } } }',
     sessions: '{ sessions(first: 20) { items { id user { username } refreshedAt address } } }',
+    signIns:
+      '{ signIns(filter: { results: [WRONG_CREDENTIALS], from: "2026-01-01T00:00:00Z" }, first: 20) { items { at username address count } } }',
+    apiKeys: '{ apiKeys(first: 20) { items { name user { username } level state lastUsedAt } } }',
+    apiKey: '{ apiKey(id: "…") { name state lastUsedAt } }',
     cursor: '{ cursor folder { folders { items { id name version } } } }',
     changes: '{ changes(after: "…", first: 100) { items { kind folderId folder { path } } cursor hasMore } }',
     journal:
@@ -51,6 +55,20 @@ export const schemaExamples: Readonly<
     startViewAs: '{ startViewAs(input: { userId: "…" }) { viewToken expiresAt } }',
     changePassword:
       '{ changePassword(input: { oldPassword: "…", newPassword: "copper lantern meadow" }) { endedSessions } }',
+    startTotpEnrolment:
+      '{ startTotpEnrolment(input: { proof: { password: "…" } }) { secret uri expiresAt } }',
+    confirmTotpEnrolment:
+      '{ confirmTotpEnrolment(input: { code: "287082" }) { recoveryCodes endedSessions } }',
+    removeTotp: '{ removeTotp(input: { proof: { code: "287082" } }) { secondFactor { isEnrolled } } }',
+    createRecoveryCodes: '{ createRecoveryCodes(input: { proof: { password: "…" } }) { recoveryCodes } }',
+    startPasskeyEnrolment:
+      '{ startPasskeyEnrolment(input: { proof: { password: "…" } }) { challengeId options } }',
+    finishPasskeyEnrolment:
+      '($response: JSON!) { finishPasskeyEnrolment(input: { challengeId: "…", response: $response, name: "Phone" }) { passkey { id } recoveryCodes } }',
+    renamePasskey: '{ renamePasskey(input: { id: "…", name: "Phone" }) { passkey { name } } }',
+    removePasskey:
+      '{ removePasskey(input: { id: "…", proof: { password: "…" } }) { secondFactor { passkeys { name } } } }',
+    resetSecondFactor: '{ resetSecondFactor(input: { userId: "…" }) { endedSessions } }',
     createGroup: '{ createGroup(input: { name: "Editors" }) { group { id } } }',
     updateGroup: '{ updateGroup(input: { id: "…", name: "Authors" }) { group { name } } }',
     deleteGroup: '{ deleteGroup(input: { id: "…" }) { deletedGroupId } }',
@@ -58,6 +76,12 @@ export const schemaExamples: Readonly<
     removeFromGroup: '{ removeFromGroup(input: { groupId: "…", userIds: ["…"] }) { removed } }',
     revokeSession: '{ revokeSession(input: { id: "…" }) { revokedSessionId } }',
     revokeSessions: '{ revokeSessions(input: { keepCurrent: true }) { endedSessions } }',
+    createApiKey:
+      '{ createApiKey(input: { name: "nightly import", level: WRITE, folderId: "…" }) { key apiKey { id expiresAt } } }',
+    linkSingleSignOn: '{ linkSingleSignOn(input: { code: "…", verifier: "…" }) { identity { id name } } }',
+    unlinkSingleSignOn: '{ unlinkSingleSignOn(input: { id: "…" }) { unlinkedIdentityId } }',
+    revokeApiKey: '{ revokeApiKey(input: { id: "…" }) { apiKey { state } } }',
+    convertToServiceAccount: '{ convertToServiceAccount(input: { userId: "…" }) { user { kind } } }',
   },
   subscription: {
     folderChanges: '{ folderChanges(after: "…") { kind cursor folderId folder { name parent { id } } } }',

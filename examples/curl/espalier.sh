@@ -4,6 +4,7 @@
 #
 #   examples/curl/espalier.sh http://127.0.0.1:8080 admin          asks for the password
 #   ESPALIER_PASSWORD=… examples/curl/espalier.sh                  uses this password
+#   ESPALIER_API_KEY=esp_… examples/curl/espalier.sh               uses this API key, without a login
 set -euo pipefail
 umask 077
 
@@ -83,7 +84,7 @@ trap finish EXIT
 query() {
   local body
   body=$(jq -n --arg query "$1" --argjson variables "$2" '{$query, $variables}')
-  ((SECONDS < refresh_at)) || refresh
+  [[ -z $refresh_token ]] || ((SECONDS < refresh_at)) || refresh
   post /graphql "$body"
   if [[ $status == 401 ]] && grep -qi '^token-expired: true' "$work/head"; then
     refresh
@@ -109,9 +110,16 @@ for program in curl jq; do
   command -v "$program" >/dev/null || fail "This script needs $program. Install it first."
 done
 
+# An API key needs no login, no refresh and no logout.
+if [[ -n ${ESPALIER_API_KEY-} ]]; then
+  echo "Authorization: Bearer $ESPALIER_API_KEY" >"$work/authorization"
+  list_folders
+  exit
+fi
+
 password=${ESPALIER_PASSWORD-}
 if [[ -z $password ]]; then
-  [[ -t 0 ]] || fail 'Set ESPALIER_PASSWORD, or run this script in a terminal to enter the password.'
+  [[ -t 0 ]] || fail 'Set ESPALIER_PASSWORD or ESPALIER_API_KEY, or run this script in a terminal to enter the password.'
   read -rsp "Password of $username: " password
   echo >&2
 fi

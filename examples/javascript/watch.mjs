@@ -1,11 +1,12 @@
 // Reads the tree, then prints every change over a WebSocket without a gap: across lost connections and expired tokens. Needs
 // Node.js 22 or newer, and no library.
 //
+//   ESPALIER_API_KEY=esp_… npx node examples/javascript/watch.mjs http://127.0.0.1:8080
 //   ESPALIER_PASSWORD=… npx node examples/javascript/watch.mjs http://127.0.0.1:8080 admin
 
 const [api = 'http://127.0.0.1:8080', username = 'admin'] = process.argv.slice(2);
-// Never pass a password as an argument: every user of the machine can read it.
-const password = process.env.ESPALIER_PASSWORD ?? '';
+// Never pass a password or a key as an argument: every user of the machine can read it.
+const { ESPALIER_PASSWORD: password, ESPALIER_API_KEY: apiKey } = process.env;
 
 if (!globalThis.WebSocket) {
   console.error(
@@ -18,7 +19,10 @@ const post = async (path, body, authToken) => {
   const headers = { 'content-type': 'application/json' };
   if (authToken) headers.authorization = `Bearer ${authToken}`;
   const response = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (response.status === 401) exit(`Logged out: ${path} returned 401.`);
+  if (response.status === 401) {
+    const { errors, detail } = await response.json();
+    exit(errors?.[0].message ?? detail);
+  }
   if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
   return response.json();
 };
@@ -28,11 +32,14 @@ const exit = (text) => {
   process.exit(1);
 };
 
-if (!password) exit('Set ESPALIER_PASSWORD to the password.');
+if (!apiKey && !password) exit('Set ESPALIER_API_KEY to an API key, or ESPALIER_PASSWORD to the password.');
 
-let tokens = await post('/login', { username, password }).catch((error) =>
-  exit(`Cannot reach ${api}: ${error.cause?.code ?? error.message}.`),
-);
+// An API key is sent like an auth token. It needs no login and no refresh.
+const logIn = () =>
+  post('/login', { username, password }).catch((error) =>
+    exit(`Cannot reach ${api}: ${error.cause?.code ?? error.message}.`),
+  );
+let tokens = apiKey ? { authToken: apiKey } : await logIn();
 
 // One refresh at a time, because a refresh token can be used only once.
 let refreshing;
@@ -74,7 +81,7 @@ const watch = () => {
     } else if (type === 'next') {
       applying = applying.then(() => apply(payload)).catch(() => socket.close());
     } else if (type === 'ping') {
-      const isWarning = payload?.reason === 'TOKEN_EXPIRES';
+      const isWarning = !apiKey && payload?.reason === 'TOKEN_EXPIRES';
       // If the refresh fails, the server closes the socket when the token expires, and `onclose` tries again.
       const isRefreshed =
         isWarning &&
@@ -89,6 +96,7 @@ const watch = () => {
   };
   socket.onclose = async ({ code, reason }) => {
     console.log(`The connection was closed: ${code} ${reason}`);
+    if (apiKey && code === 4403) exit('The API key is no longer valid.');
     await applying;
     // When a server shuts down, the close reason contains the cursor of the last change that it has sent.
     cursor = /cursor=(\S+)$/.exec(reason)?.[1] ?? cursor;

@@ -5,7 +5,9 @@
         client.login("admin", password)
         print(client.query("{ folder { name } }"))
 
-As a program, it lists the subfolders of a folder. It asks for the password unless ESPALIER_PASSWORD is set:
+A program with an API key needs no login: EspalierClient(url, api_key=os.environ["ESPALIER_API_KEY"]).
+
+As a program, it lists the subfolders of a folder. It asks for the password unless ESPALIER_PASSWORD or ESPALIER_API_KEY is set:
 
     python3 espalier_client.py http://127.0.0.1:8080 admin /Places
 
@@ -15,6 +17,7 @@ watch.py uses the same class to follow changes.
 import getpass
 import http.client
 import json
+import math
 import os
 import sys
 import threading
@@ -54,16 +57,21 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class EspalierClient:
-    """A client with one session, which threads can share. It keeps the tokens only in memory."""
+    """A client with one session or an API key, which threads can share. It keeps the tokens only in memory."""
 
     def __init__(
-        self, url: str, timeout_seconds: float = 30, clock: Callable[[], float] = time.monotonic
+        self,
+        url: str,
+        timeout_seconds: float = 30,
+        clock: Callable[[], float] = time.monotonic,
+        api_key: Optional[str] = None,
     ) -> None:
         self._url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
         self._clock = clock
         self._opener = build_opener(_NoRedirects)
-        self._tokens: Optional[_Tokens] = None
+        # An API key is sent like an auth token. It needs no refresh.
+        self._tokens = _Tokens(api_key.strip(), "", math.inf) if api_key else None
         self._refreshing = threading.Lock()
 
     def __enter__(self) -> "EspalierClient":
@@ -84,7 +92,7 @@ class EspalierClient:
     def logout(self) -> None:
         """End the session, if there is one. Works even if the auth token has expired."""
         tokens, self._tokens = self._tokens, None
-        if tokens:
+        if tokens and tokens.refresh_token:
             _require(self._post("/logout", {"refreshToken": tokens.refresh_token}), 204)
 
     def query(self, query: str, variables: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
@@ -222,10 +230,12 @@ def main() -> int:
         return 2
     url, username, path = sys.argv[1:] + ["http://127.0.0.1:8080", "admin", "/"][len(sys.argv) - 1 :]
     try:
-        # Never pass a password as an argument: every user of the machine can read it.
-        password = os.environ.get("ESPALIER_PASSWORD") or getpass.getpass(f"Password of {username}: ")
-        with EspalierClient(url) as client:
-            client.login(username, password)
+        # Never pass a password or a key as an argument: every user of the machine can read it.
+        api_key = os.environ.get("ESPALIER_API_KEY")
+        with EspalierClient(url, api_key=api_key) as client:
+            if not api_key:
+                password = os.environ.get("ESPALIER_PASSWORD") or getpass.getpass(f"Password of {username}: ")
+                client.login(username, password)
             for folder in folders_in(client, path):
                 print(folder["path"])
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 
 It needs only Python 3.8 or newer and espalier_client.py. Stop it with Ctrl-C.
 
+    ESPALIER_API_KEY=esp_… python3 examples/python/watch.py http://127.0.0.1:8080
     ESPALIER_PASSWORD=… python3 examples/python/watch.py http://127.0.0.1:8080 admin
 """
 
@@ -63,14 +64,16 @@ def main() -> int:
         print("Usage: watch.py [url] [user name]", file=sys.stderr)
         return 2
     url, username = sys.argv[1:] + ["http://127.0.0.1:8080", "admin"][len(sys.argv) - 1 :]
-    # Never pass a password as an argument: every user of the machine can read it.
+    # Never pass a password or a key as an argument: every user of the machine can read it.
+    api_key = os.environ.get("ESPALIER_API_KEY")
     password = os.environ.get("ESPALIER_PASSWORD")
-    if not password:
-        print("watch.py: Set ESPALIER_PASSWORD to the password.", file=sys.stderr)
+    if not api_key and not password:
+        print("watch.py: Set ESPALIER_API_KEY to an API key, or ESPALIER_PASSWORD to the password.", file=sys.stderr)
         return 1
     try:
-        with EspalierClient(url) as client:
-            client.login(username, password)
+        with EspalierClient(url, api_key=api_key) as client:
+            if not api_key:
+                client.login(username, password or "")
             watch(client)
     except EspalierError as error:
         print(f"watch.py: {error}", file=sys.stderr)

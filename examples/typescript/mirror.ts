@@ -2,33 +2,35 @@
 // server and expired tokens. The file is always complete. Stop it with Ctrl-C. Needs Node.js 24 and the package @espalier/client.
 // In the repository, the flag `--conditions` loads the client from its source:
 //
+//   ESPALIER_API_KEY=esp_… npx node --conditions=espalier-source examples/typescript/mirror.ts http://127.0.0.1:8080 - /Places places.json
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/typescript/mirror.ts http://127.0.0.1:8080 admin /Places places.json
 
 import { rename, writeFile } from 'node:fs/promises';
 import { createClient, EspalierError, type Client, type WatchedTree } from '@espalier/client';
 
 const [url, username, path, file, ...more] = process.argv.slice(2);
-// Never pass a password as an argument: every user of the machine can read it.
-const password = process.env['ESPALIER_PASSWORD'];
+// Never pass a password or a key as an argument: every user of the machine can read it.
+const { ESPALIER_PASSWORD: password, ESPALIER_API_KEY: apiKey } = process.env;
 
 if (!url || !username || !path || !file || more.length > 0) {
-  complain('Usage: mirror.ts <url> <user name> <path of a folder> <file>');
+  complain('Usage: mirror.ts <url> <user name, or - with an API key> <path of a folder> <file>');
   process.exitCode = 2;
-} else if (!password) {
-  complain('Set ESPALIER_PASSWORD to the password.');
+} else if (!apiKey && !password) {
+  complain('Set ESPALIER_API_KEY to an API key, or ESPALIER_PASSWORD to the password.');
   process.exitCode = 1;
 } else {
   let client: Client | undefined;
   try {
     // This limits the login and the first read. After that, `watch` retries until it succeeds.
-    client = createClient({ url, retrySeconds: 3 });
-    await client.login({ username, password });
+    client = createClient({ url, apiKey: apiKey || undefined, retrySeconds: 3 });
+    if (!apiKey && password) await client.login({ username, password });
     await mirror(client, path, file);
   } catch (error) {
     complain(lineOf(error));
     process.exitCode = 1;
   } finally {
-    await client?.logout().catch((error: unknown) => complain(`Cannot log out: ${lineOf(error)}`));
+    if (!apiKey)
+      await client?.logout().catch((error: unknown) => complain(`Cannot log out: ${lineOf(error)}`));
     client?.close();
   }
 }

@@ -1,6 +1,7 @@
 // Prints the subfolders of the root with urql, creates one more, and prints them again after every change. Stop it with Ctrl-C.
 // Needs Node.js 24 and the packages @espalier/client and @urql/core. In the repository:
 //
+//   ESPALIER_API_KEY=esp_… npx node --conditions=espalier-source examples/urql/folders.ts http://127.0.0.1:8080 - Garden
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/urql/folders.ts http://127.0.0.1:8080 admin Garden
 
 import { gql, type TypedDocumentNode } from '@urql/core';
@@ -61,14 +62,16 @@ const folderChanges: TypedDocumentNode<FolderChangesResult, { after: string }> =
 `;
 
 const [url = 'http://127.0.0.1:8080', username = 'admin', name = 'Garden'] = process.argv.slice(2);
-const client = createClient({ url });
+// Never pass a password or a key as an argument: every user of the machine can read it.
+const { ESPALIER_PASSWORD: password = '', ESPALIER_API_KEY: apiKey } = process.env;
+const client = createClient({ url, apiKey: apiKey || undefined });
 const urql = connectUrql(client);
 const subscriptions: { unsubscribe(): void }[] = [];
 
 const namesOf = ({ folder }: RootSubfolders) => folder.folders.items.map(({ name }) => name).join(', ');
 const stop = async () => {
   for (const each of subscriptions) each.unsubscribe();
-  await client.logout();
+  if (!apiKey) await client.logout();
   client.close();
 };
 const fail = async (error: Error) => {
@@ -78,8 +81,7 @@ const fail = async (error: Error) => {
 };
 
 try {
-  // Never pass a password as an argument: every user of the machine can read it.
-  await client.login({ username, password: process.env['ESPALIER_PASSWORD'] ?? '' });
+  if (!apiKey) await client.login({ username, password });
   process.once('SIGINT', () => void stop());
 
   const first = await urql.query(rootSubfolders, {}).toPromise();
