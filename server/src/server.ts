@@ -25,7 +25,7 @@ export interface ServerOptions extends ServiceOptions {
   readonly documentationFolder?: string | undefined;
   /** Cancels the start before the port is bound. */
   readonly signal?: AbortSignal;
-  /** For tests: the housekeeping runs only when `runHousekeeping` is called. */
+  /** For tests: the housekeeping runs only when `runHousekeeping` is called. Only the signing keys are still read periodically. */
   readonly isHousekeepingManual?: boolean;
 }
 
@@ -62,7 +62,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const sharing = worker && { reusePort: true, requireUnused: worker.isFirst };
     const address = await listenOrExplain(() => app.listen({ host, port, ...sharing }), settings);
     const housekeeping = new Housekeeping(services);
-    if (!options.isHousekeepingManual) housekeeping.start();
+    if (options.isHousekeepingManual) housekeeping.startManual();
+    else housekeeping.start();
     return {
       url: baseUrl(settings, address.port),
       port: address.port,

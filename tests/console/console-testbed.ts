@@ -158,7 +158,15 @@ export class ConsoleTestbed {
     );
     this.#faults = [];
     this.#expectedFaults = [];
-    assert.deepEqual(faults, []);
+    assert.ok(faults.length === 0, `${faults.join('\n')}\n${this.#formatServerProblems()}`);
+  }
+
+  /** The latest warnings of the server, and requests that it could not serve. */
+  #formatServerProblems(): string {
+    const problems = this.tree.server.logLines.filter((line) =>
+      /"level":[4-6]0\b|"status":5\d\d\b/.test(line),
+    );
+    return `The server logged:\n${problems.slice(-10).join('')}`;
   }
 
   #watch(context: BrowserContext): void {

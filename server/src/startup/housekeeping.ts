@@ -18,6 +18,8 @@ const probeDatabaseEveryMs = 5_000;
  * data.
  */
 const retryWriteEveryMs = 60_000;
+/** Often enough that a node never refuses to sign because its list of keys is too old. */
+const rereadKeysOnlyEveryMs = 60_000;
 
 export class Housekeeping {
   readonly #services: Services;
@@ -44,6 +46,12 @@ export class Housekeeping {
       () => signIns.store(),
       ...(services.isFirstWorker ? storedData : []),
     ];
+  }
+
+  /** Reads only the signing keys periodically, for tests that call `run` themselves. */
+  startManual(): void {
+    const { keys, onKeysError } = this.#services;
+    this.#stopTimers = [repeat(() => keys.reread(), rereadKeysOnlyEveryMs, onKeysError)];
   }
 
   /** Starts the timers. */
