@@ -1,41 +1,21 @@
 /** The screen of the API keys of all users. */
 
-import { useGraph } from '../../graph/use-graph.ts';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Name } from '../../ui/text.tsx';
-import { usePeopleUpdates } from '../people-data.tsx';
+import { useNamedUser, usePeopleUpdates } from '../people-data.tsx';
 import { ApiKeyTable } from './api-key-table.tsx';
 import { useApiKeys } from './api-keys.ts';
 import '../people.css';
 import './api-keys.css';
 
-const nameDocument = /* GraphQL */ `
-  query NameOfKeyUser($id: ID!) {
-    user(id: $id) {
-      id
-      username
-    }
-  }
-`;
-
-interface NamedUser {
-  readonly user: { readonly id: string; readonly username: string } | null;
-}
-
 export function ApiKeysScreen() {
   const userId = useLocation().query.get('user');
   const list = useApiKeys(userId);
-  const { data: named } = useGraph<NamedUser>(
-    ['people', 'name', userId],
-    nameDocument,
-    { id: userId },
-    { enabled: userId !== null },
-  );
   usePeopleUpdates();
-  const user = userId === null ? null : (named?.user ?? null);
+  const user = useNamedUser(userId);
   const filter = (id: string | null) => setQuery({ user: id, apiKey: null });
   return (
     <main className="page">
