@@ -10,11 +10,11 @@ import {
   type ApiKeyDetails,
 } from './api/api-key-fields.ts';
 import { apiCommand } from './api/connection.ts';
+import { parseInstant } from './api/flag-values.ts';
 import { everyItem, listReader, pageInfo, type ReadPage } from './api/pages.ts';
-import { findFolderReference, findUser, idIn, mutate, type ApiConnection } from './api/resolve-names.ts';
+import { findFolderReference, findUser, idOf, mutate, type ApiConnection } from './api/resolve-names.ts';
 import type { Group, Options, Values } from './command.ts';
 import { ExitError, failure, isClientError } from './failures.ts';
-import { parseInstant } from './journal/filter.ts';
 import { escaped, formatFacts, formatTable, print, printJson, toMinute } from './terminal/output.ts';
 
 const defaultDays = 90;
@@ -133,9 +133,10 @@ const list = apiCommand({
 the first characters of a key, which are not secret. For example, use them to find the key in a configuration file.`,
   examples: ['espalier key list', 'espalier key list --user robot', 'espalier key list --all --json'],
   async run(connection, { options: { user, all } }) {
-    const userOf = async (name: string) => idIn(name) ?? (await findUser(connection, name)).id;
-    const userId = user === undefined ? await readOwnId(connection) : await userOf(user);
-    const keys = await everyItem(readKeys(connection, all ? undefined : userId));
+    const userId = all
+      ? undefined
+      : ((await idOf(connection, user, findUser)) ?? (await readOwnId(connection)));
+    const keys = await everyItem(readKeys(connection, userId));
     return { data: keys, text: () => formatList(keys) };
   },
 });

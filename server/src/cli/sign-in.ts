@@ -1,15 +1,14 @@
 /** `espalier sign-in`: the history of sign-ins and of failed attempts. */
 
 import { systemClock } from '../clock.ts';
-import { nearestName } from '../config/nearest-name.ts';
 import { wholeNumber } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { signInMethods, signInResults } from '../sessions/sign-in-buffer.ts';
 import { apiCommand } from './api/connection.ts';
+import { parseNames, parseTime, timeAbout, toName } from './api/flag-values.ts';
 import { everyItem, listReader, pageInfo, type ReadPage } from './api/pages.ts';
-import { findUser, idIn, type ApiConnection } from './api/resolve-names.ts';
+import { findUser, idOf, type ApiConnection } from './api/resolve-names.ts';
 import type { Group, Options, Values } from './command.ts';
-import { parseTime } from './journal/filter.ts';
 import { formatTable, toSecond } from './terminal/output.ts';
 
 interface SignIn {
@@ -28,8 +27,6 @@ const fields =
   'id at lastAt count method result userId username user { id username } sessionId address agent detail';
 const defaultCount = 50;
 
-const toName = (value: string) => value.toLowerCase().replaceAll('_', '-');
-
 const filterOptions = {
   method: {
     value: 'method',
@@ -44,11 +41,7 @@ const filterOptions = {
     completions: signInResults.map(toName),
   },
   failed: { about: 'Show only failed attempts', conflicts: ['result'] },
-  from: {
-    value: 'time',
-    about:
-      'Show only sign-ins at this time or later: 2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or an age such as 30m, 12h or 7d',
-  },
+  from: { value: 'time', about: `Show only sign-ins at this time or later: ${timeAbout}` },
   until: { value: 'time', about: 'Show only sign-ins before this time' },
 } as const satisfies Options;
 
@@ -83,7 +76,7 @@ attempts.`,
   async run(connection, { options }) {
     const { all, user, first = defaultCount } = options;
     const filter = readFilter(options, systemClock.now());
-    const userId = user === undefined ? undefined : (idIn(user) ?? (await findUser(connection, user)).id);
+    const userId = await idOf(connection, user, findUser);
     const isOwn = !all && userId === undefined;
     const read = readSignIns(connection, isOwn ? undefined : { ...filter, userId });
     const signIns = first === 0 ? [] : await everyItem(read, { maxItems: first });
@@ -108,30 +101,13 @@ function readSignIns(connection: ApiConnection, filter: object | undefined): Rea
 
 function readFilter({ method, result, failed, from, until }: Values<typeof filterOptions>, now: number) {
   const failures = signInResults.filter((each) => each !== 'SUCCESS');
-  const results = failed ? failures : toValues('result', result, signInResults);
+  const results = failed ? failures : parseNames('result', result, signInResults);
   return {
-    methods: toValues('method', method, signInMethods),
+    methods: parseNames('method', method, signInMethods),
     results,
     from: from === undefined ? undefined : parseTime('--from', from, now),
     until: until === undefined ? undefined : parseTime('--until', until, now),
   };
-}
-
-/** Returns undefined without texts. */
-function toValues<const Value extends string>(
-  flag: string,
-  texts: readonly string[],
-  values: readonly Value[],
-): readonly Value[] | undefined {
-  if (texts.length === 0) return undefined;
-  const names = values.map(toName);
-  return texts.map((text) => {
-    const index = names.indexOf(toName(text));
-    if (index >= 0) return values[index]!;
-    const meant = nearestName(toName(text), names);
-    const advice = meant ? `Did you mean ${meant}?` : `Use one of ${names.join(', ')}.`;
-    throw new UsageError(`Unknown ${flag} ${JSON.stringify(text)}. ${advice}`);
-  });
 }
 
 function formatList(signIns: readonly SignIn[]): string {

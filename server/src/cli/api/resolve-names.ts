@@ -43,6 +43,16 @@ export function idIn(reference: string): string | undefined {
   return reference.startsWith(idPrefix) ? reference.slice(idPrefix.length) : undefined;
 }
 
+/** Returns undefined without a reference. */
+export async function idOf(
+  connection: ApiConnection,
+  reference: string | undefined,
+  find: (connection: ApiConnection, reference: string) => Promise<{ readonly id: string }>,
+): Promise<string | undefined> {
+  if (reference === undefined) return undefined;
+  return idIn(reference) ?? (await find(connection, reference)).id;
+}
+
 /** An unset shell variable results in an empty path, which must not mean the root. */
 export function requirePath(path: string): void {
   if (path === '') throw new UsageError('The path is empty. For the root, use /.');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../../config/start-error.ts';
-import { parseTime } from './filter.ts';
+import { parseTime } from './flag-values.ts';
 
 const now = Date.parse('2026-11-15T16:50:00Z');
 
