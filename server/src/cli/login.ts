@@ -16,6 +16,7 @@ import type { Client, Tokens, TokenStorage } from '@espalier/client';
 import { logInWithCode } from './api/second-factor.ts';
 import type { ProfileFile, Profile } from './api/profile.ts';
 import { apiKeyFields, describeApiKey, type ApiKeyDetails } from './api/api-key-fields.ts';
+import { describeRoles } from './api/user-roles.ts';
 import { command, json } from './command.ts';
 import { ExitError, describeFailure, failure, isClientError } from './failures.ts';
 import { escapeControls, print, toMinute } from './terminal/output.ts';
@@ -208,7 +209,7 @@ URL and the user name as defaults for the next login.`,
 
 interface Answer {
   readonly viewer: {
-    readonly user: { id: string; username: string; kind: string; isAdministrator?: boolean };
+    readonly user: { id: string; username: string; kind: 'PERSON' | 'SERVICE'; isAdministrator?: boolean };
     readonly session: { id: string; createdAt: string; expiresAt: string } | null;
     readonly apiKey: ApiKeyDetails | null;
   };
@@ -237,9 +238,8 @@ export const whoami = apiCommand({
 });
 
 function formatViewer(url: string, { user, session, apiKey }: Answer['viewer']): string {
-  const roles = [user.kind === 'SERVICE' && 'service account', user.isAdministrator && 'administrator'];
-  const role = roles.filter(Boolean).join(', ');
-  const name = `${escapeControls(user.username)}${role && ` (${role})`} at ${url}`;
+  const roles = describeRoles(user);
+  const name = `${escapeControls(user.username)}${roles && ` (${roles})`} at ${url}`;
   if (apiKey) return `${name}\n${describeApiKey(apiKey)}`;
   if (!session) return name;
   return `${name}

@@ -3,6 +3,7 @@
 import { apiCommand } from './api/connection.ts';
 import { everyItem, withSmallerPages, itemsOf, listReader, pageInfo, type Page } from './api/pages.ts';
 import { findUser, mutate, userWord, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
+import { describeRoles } from './api/user-roles.ts';
 import type { Command, Group } from './command.ts';
 import { password } from './password.ts';
 import { resetSecondFactor } from './reset-second-factor.ts';
@@ -62,7 +63,7 @@ const list = apiCommand({
 function formatList(users: readonly UserDetails[]): string {
   const rows = users.map((each) => [
     each.username,
-    roleOf(each),
+    describeRoles(each),
     each.isDisabled ? 'disabled' : 'enabled',
     secondFactorOf(each),
     toMinute(each.lastLoginAt),
@@ -73,11 +74,6 @@ function formatList(users: readonly UserDetails[]): string {
     rows,
     'No users found.',
   );
-}
-
-function roleOf({ kind, isAdministrator }: UserDetails): string {
-  const roles = [kind === 'SERVICE' && 'service account', isAdministrator && 'administrator'];
-  return roles.filter(Boolean).join(', ');
 }
 
 /** A service account has no logins. */
@@ -105,7 +101,7 @@ const show = apiCommand({
     const text = formatFacts([
       ['Name', details.username],
       ['Id', details.id],
-      ['Role', roleOf(details) || 'user'],
+      ['Role', describeRoles(details) || 'user'],
       ['State', details.isDisabled ? 'disabled' : 'enabled'],
       ['Second factor', secondFactorOf(details)],
       ['Created', `${toMinute(details.createdAt)} UTC`],
