@@ -13,8 +13,9 @@ import { apiCommand } from './api/connection.ts';
 import { parseInstant } from './api/flag-values.ts';
 import { everyItem, listReader, pageInfo, type ReadPage } from './api/pages.ts';
 import { findFolderReference, findUser, idOf, mutate, type ApiConnection } from './api/resolve-names.ts';
+import { revokeEach } from './api/revoke-each.ts';
 import type { Group, Options, Values } from './command.ts';
-import { ExitError, failure, isClientError } from './failures.ts';
+import { ExitError, failure } from './failures.ts';
 import { escaped, formatFacts, formatTable, print, printJson, toMinute } from './terminal/output.ts';
 
 const defaultDays = 90;
@@ -221,36 +222,12 @@ const revoke = apiCommand({
   examples: ['espalier key revoke 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
   validate: requireIds,
   async run(connection, { words, options }) {
-    const ids = [...new Set(words)];
-    const count = await revokeEach(connection, ids);
+    const ids = new Set(words);
+    const count = await revokeEach(connection, 'API key', ids);
     if (options.json) await printJson({ revokedKeys: count });
     else if (count > 0) await print(`Keys revoked: ${count}.`);
-    if (count < ids.length) throw new ExitError(1);
+    if (count < ids.size) throw new ExitError(1);
   },
 });
-
-/** Reports a missing key and continues with the others. Revokes the key of this command last. */
-async function revokeEach(connection: ApiConnection, ids: readonly string[]): Promise<number> {
-  const { client, signal } = connection;
-  type Answer = { viewer: { apiKey: { id: string } | null } };
-  const { viewer } = await client.query<Answer>('{ viewer { apiKey { id } } }', {}, { signal });
-  const isOwn = (id: string) => Number(id === viewer.apiKey?.id);
-  let count = 0;
-  for (const id of [...ids].sort((a, b) => isOwn(a) - isOwn(b))) {
-    try {
-      await mutate(connection, 'revokeApiKey', { id }, '__typename');
-      count++;
-    } catch (error) {
-      // The server revokes the key, and then refuses it the response.
-      if (isOwn(id) && isClientError(error, 'INVALID_API_KEY')) {
-        count++;
-        continue;
-      }
-      if (!isClientError(error, 'NOT_FOUND')) throw error;
-      console.error(escaped`espalier: There is no API key ${id}, or you may not revoke it.`);
-    }
-  }
-  return count;
-}
 
 export const key: Group = { commands: { create, list, show, revoke } };

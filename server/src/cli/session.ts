@@ -4,8 +4,9 @@ import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
 import { everyItem, itemsOf, listReader, pageInfo, type ReadPage } from './api/pages.ts';
 import { findUser, mutate, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
+import { revokeEach } from './api/revoke-each.ts';
 import type { Group } from './command.ts';
-import { ExitError, failure, isClientError } from './failures.ts';
+import { ExitError, failure } from './failures.ts';
 import {
   escaped,
   formatFacts,
@@ -174,11 +175,13 @@ const revoke = apiCommand({
     if ([ids.length > 0, allOthers, user !== undefined].filter(Boolean).length === 1) return;
     throw new UsageError('Specify either the ids of sessions, --all-others or --user <name>.');
   },
-  async run(connection, { words: ids, options }) {
-    const count = ids.length > 0 ? await revokeEach(connection, ids) : await revokeAll(connection, options);
+  async run(connection, { words, options }) {
+    const ids = new Set(words);
+    const count =
+      ids.size > 0 ? await revokeEach(connection, 'session', ids) : await revokeAll(connection, options);
     if (options.json) await printJson({ endedSessions: count });
-    else if (count > 0 || ids.length === 0) await print(`Sessions ended: ${count}.`);
-    if (count < new Set(ids).size) throw new ExitError(1);
+    else if (count > 0 || ids.size === 0) await print(`Sessions ended: ${count}.`);
+    if (count < ids.size) throw new ExitError(1);
   },
 });
 
@@ -189,25 +192,6 @@ async function revokeAll(
   const input = allOthers ? { keepCurrent: true } : { userId: (await findUser(connection, user!)).id };
   type Payload = { endedSessions: number };
   return (await mutate<Payload>(connection, 'revokeSessions', input, 'endedSessions')).endedSessions;
-}
-
-/** Reports a missing session and continues with the others. Revokes the caller's current session last. */
-async function revokeEach(connection: ApiConnection, ids: readonly string[]): Promise<number> {
-  const { client, signal } = connection;
-  type Answer = { viewer: { session: { id: string } | null } };
-  const { viewer } = await client.query<Answer>('{ viewer { session { id } } }', {}, { signal });
-  const isOwn = (id: string) => Number(id === viewer.session?.id);
-  let count = 0;
-  for (const id of [...new Set(ids)].sort((a, b) => isOwn(a) - isOwn(b))) {
-    try {
-      await mutate(connection, 'revokeSession', { id }, 'revokedSessionId');
-      count++;
-    } catch (error) {
-      if (!isClientError(error, 'NOT_FOUND')) throw error;
-      console.error(escaped`espalier: There is no session ${id}, or it has ended already.`);
-    }
-  }
-  return count;
 }
 
 export const session: Group = { commands: { list, show, revoke } };
