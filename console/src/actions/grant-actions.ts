@@ -2,7 +2,7 @@
 
 import type { AccessLevel } from '../graph/folder-change.ts';
 import { maxPageSize, readAllPages, type Page } from '../graph/pages.ts';
-import type { GraphQueryKey } from '../graph/use-graph.ts';
+import { peopleQueries, type GraphQueryKey } from '../graph/use-graph.ts';
 import { client } from '../session/client.ts';
 import { whileSignedIn } from '../session/session-data.ts';
 import { grantAccess, revokeAccess, type Grantee } from './access-actions.ts';
@@ -50,7 +50,7 @@ function revokeTaskWithoutUndo(grant: GrantKey) {
 }
 
 function staleQueriesOf({ folderId }: GrantKey): readonly GraphQueryKey[] {
-  return [['people'], ['folder', folderId]];
+  return [...peopleQueries, ['folder', folderId]];
 }
 
 /** Restores `before`, if the level is still `after`. */

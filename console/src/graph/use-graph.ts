@@ -31,6 +31,11 @@ export type GraphQueryKey = readonly [subject: string, ...rest: unknown[]];
 /** The lists of folders that concern only the viewer. */
 export const personalKey = ['personal'] as const satisfies GraphQueryKey;
 
+export const peopleKey = ['people'] as const satisfies GraphQueryKey;
+
+/** The queries to read again after a change of a user or a group. */
+export const peopleQueries: readonly GraphQueryKey[] = [peopleKey];
+
 type Options<Result> = Omit<UseQueryOptions<Result, Error, Result, GraphQueryKey>, 'queryKey' | 'queryFn'>;
 
 export function useGraph<Result>(

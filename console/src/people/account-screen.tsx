@@ -5,7 +5,7 @@ import { useState, type FormEvent } from 'react';
 import { changePassword } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
 import { describeProblem } from '../graph/problem.ts';
-import { useGraph } from '../graph/use-graph.ts';
+import { peopleQueries, useGraph } from '../graph/use-graph.ts';
 import { useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { SecondFactorCard } from '../second-factor/second-factor-card.tsx';
 import {
@@ -24,7 +24,6 @@ import { Time } from '../ui/time.tsx';
 import { OwnApiKeys } from './api-keys/api-keys-card.tsx';
 import { OwnIdentities } from './identities-card.tsx';
 import { isLongEnough, shortestPassword } from './password-field.tsx';
-import { peopleQueries } from './people-data.tsx';
 import { formatRevoked, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 import { useOwnSessions } from './sessions/sessions.ts';

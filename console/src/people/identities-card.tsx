@@ -1,12 +1,11 @@
 /** The accounts of the single sign-on provider that are linked with a user. Users link their own account; administrators only unlink. */
 
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { linkSingleSignOn, unlinkSingleSignOn } from '../actions/people-actions.ts';
 import { perform, reportDone } from '../actions/perform.ts';
 import { describeProblem } from '../graph/problem.ts';
-import { useGraph, type GraphQueryKey } from '../graph/use-graph.ts';
-import { client } from '../session/client.ts';
+import { peopleQueries, useGraph, type GraphQueryKey } from '../graph/use-graph.ts';
+import { useLoginMethods } from '../session/login-methods.ts';
 import { leaveForProvider, takeLink } from '../session/single-sign-on.ts';
 import { Button } from '../ui/button.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
@@ -65,8 +64,7 @@ interface User {
 export function OwnIdentities({ user }: { user: User }) {
   const key = keyOf(user);
   const answer = useGraph<{ viewer: { identities: readonly Identity[] } }>(key, ownDocument);
-  const methods = useQuery({ queryKey: ['login-methods'], queryFn: () => client.loginMethods() });
-  const provider = methods.data?.singleSignOn?.name;
+  const provider = useLoginMethods()?.singleSignOn?.name;
   const { problem, isPending, start } = useLink(user.id);
   if (provider === undefined && problem === null && !answer.data?.viewer.identities.length) return null;
   return (
@@ -129,8 +127,11 @@ function useLink(userId: string) {
     const finish = async () => {
       if (result instanceof Error) throw result;
       const { code, verifier } = result;
-      const staleQueries = [['people']] as const;
-      await perform({ action: linkSingleSignOn, variables: { input: { code, verifier } }, staleQueries });
+      await perform({
+        action: linkSingleSignOn,
+        variables: { input: { code, verifier } },
+        staleQueries: peopleQueries,
+      });
       // Without a call to copy, because its code is spent.
       reportDone('Linked the account', []);
     };
@@ -212,7 +213,7 @@ function UnlinkDialog({ identity, user, onClose }: UnlinkDialogProps) {
     action: unlinkSingleSignOn,
     variables: { input: { id: identity.id } },
     doneText: `Unlinked ${name}`,
-    staleQueries: [['people']] as const,
+    staleQueries: peopleQueries,
   };
   return (
     <ActionDialog title={`Unlink ${name}`} verb="Unlink" isDanger task={task} onClose={onClose}>

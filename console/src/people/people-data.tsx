@@ -1,15 +1,10 @@
 /** The queries of users and groups for their lists and pages, and the state of a user. */
 
 import type { AccessLevel } from '../graph/live.tsx';
-import { useGraph, type GraphQueryKey } from '../graph/use-graph.ts';
+import { peopleKey, useGraph, type GraphQueryKey } from '../graph/use-graph.ts';
 import type { GroupName } from '../graph/user-groups.ts';
 import { useJournalTail } from '../graph/use-journal-tail.ts';
 import { useViewer } from '../session/session.tsx';
-
-const peopleKey: GraphQueryKey = ['people'];
-
-/** The queries to refetch after a change of a user or a group. */
-export const peopleQueries: readonly GraphQueryKey[] = [peopleKey];
 
 const peopleKinds = [
   'CREATE_USER',

@@ -8,12 +8,13 @@ import {
   removeTotp,
   startTotpEnrolment,
 } from '../actions/second-factor-actions.ts';
+import { peopleQueries } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { ActionDialog, Dialog } from '../ui/dialog.tsx';
 import { AppSetup } from './app-setup.tsx';
 import { useProof } from './proof-fields.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-import { describeEnded, describeLastRemoval, staleQueries, type SecondFactor } from './second-factor-data.ts';
+import { describeEnded, describeLastRemoval, type SecondFactor } from './second-factor-data.ts';
 
 export interface SecondFactorDialogProps {
   readonly secondFactor: SecondFactor;
@@ -78,7 +79,7 @@ function ConfirmAppDialog({ title, secret, uri, onCodes, onClose }: ConfirmAppDi
       variables: { input: { code } },
       doneText: ({ confirmTotpEnrolment: { endedSessions } }) =>
         describeEnded('The authenticator app is set up', endedSessions),
-      staleQueries,
+      staleQueries: peopleQueries,
     });
     if (done.recoveryCodes) onCodes(done.recoveryCodes);
     else onClose();
@@ -124,7 +125,7 @@ export function RemoveAppDialog({ secondFactor, onClose }: SecondFactorDialogPro
       variables: { input },
       doneText: ({ removeTotp: { endedSessions } }) =>
         describeEnded('The authenticator app was removed', endedSessions),
-      staleQueries,
+      staleQueries: peopleQueries,
     });
   };
   return (
@@ -154,7 +155,11 @@ export function NewRecoveryCodesDialog({ secondFactor, onClose }: SecondFactorDi
   const proof = useProof(secondFactor);
   const create = async () => {
     const input = { proof: await proof.read() };
-    const result = await perform({ action: createRecoveryCodes, variables: { input }, staleQueries });
+    const result = await perform({
+      action: createRecoveryCodes,
+      variables: { input },
+      staleQueries: peopleQueries,
+    });
     setCodes(result.createRecoveryCodes.recoveryCodes ?? []);
   };
   if (codes) return <RecoveryCodesDialog codes={codes} onClose={onClose} />;

@@ -8,19 +8,14 @@ import {
   renamePasskey,
   startPasskeyEnrolment,
 } from '../actions/second-factor-actions.ts';
+import { peopleQueries } from '../graph/use-graph.ts';
 import { ActionDialog, NameDialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Name } from '../ui/text.tsx';
 import { RecoveryCodesDialog, type SecondFactorDialogProps } from './app-dialogs.tsx';
 import { createPasskey } from './passkeys.ts';
 import { useProof } from './proof-fields.tsx';
-import {
-  describeEnded,
-  describeLastRemoval,
-  staleQueries,
-  type Passkey,
-  type SecondFactor,
-} from './second-factor-data.ts';
+import { describeEnded, describeLastRemoval, type Passkey, type SecondFactor } from './second-factor-data.ts';
 
 export function AddPasskeyDialog({ secondFactor, onClose }: SecondFactorDialogProps) {
   const [name, setName] = useState('');
@@ -36,7 +31,7 @@ export function AddPasskeyDialog({ secondFactor, onClose }: SecondFactorDialogPr
       variables: { input: { challengeId, response, name } },
       doneText: ({ finishPasskeyEnrolment: { endedSessions } }) =>
         describeEnded(`Added the passkey ${name}`, endedSessions),
-      staleQueries,
+      staleQueries: peopleQueries,
     });
     if (done.recoveryCodes) setCodes(done.recoveryCodes);
     else onClose();
@@ -91,7 +86,7 @@ export function RenamePasskeyDialog({ passkey: { id, name }, onClose }: PasskeyD
         action: renamePasskey,
         variables: { input: { id, name: newName } },
         doneText: `Renamed to ${newName}`,
-        staleQueries,
+        staleQueries: peopleQueries,
       })}
       onClose={onClose}
     />
@@ -109,7 +104,7 @@ export function RemovePasskeyDialog({ passkey, secondFactor, onClose }: PasskeyD
       variables: { input },
       doneText: ({ removePasskey: { endedSessions } }) =>
         describeEnded(`Removed the passkey ${name}`, endedSessions),
-      staleQueries,
+      staleQueries: peopleQueries,
     });
   };
   return (

@@ -53,9 +53,6 @@ export interface SecondFactorResponse {
   readonly viewer: { readonly secondFactor: SecondFactor };
 }
 
-/** The queries to read again after a change. */
-export const staleQueries: readonly GraphQueryKey[] = [['people']];
-
 /** Completes the message of a change that ends the other sessions of the viewer. */
 export function describeEnded(doneText: string, endedSessions: number): string {
   if (endedSessions === 0) return doneText;

@@ -1,9 +1,10 @@
 /** The dialog that converts a person to a service account. */
 
 import { convertToServiceAccount } from '../../actions/api-key-actions.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Name } from '../../ui/text.tsx';
-import { peopleQueries, type UserSummary } from '../people-data.tsx';
+import type { UserSummary } from '../people-data.tsx';
 
 interface ConvertDialogProps {
   readonly user: UserSummary;

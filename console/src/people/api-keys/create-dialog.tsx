@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { createApiKey, type KeyLevel } from '../../actions/api-key-actions.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { useViewer } from '../../session/session.tsx';
 import { FolderPicker } from '../../tree/search/folder-picker.tsx';
 import { accessLevels } from '../../ui/access-level.tsx';
@@ -10,7 +11,6 @@ import { ActionDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Select, TextField } from '../../ui/fields.tsx';
 import { Name } from '../../ui/text.tsx';
 import { formatDay, useNow } from '../../ui/time.tsx';
-import { peopleQueries } from '../people-data.tsx';
 import {
   expiryOf,
   expiryOptions,

@@ -3,9 +3,9 @@
 import { revokeApiKey } from '../../actions/api-key-actions.ts';
 import type { BulkAction } from '../../actions/bulk.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { BulkDialog } from '../../ui/dialog.tsx';
 import { Name } from '../../ui/text.tsx';
-import { peopleQueries } from '../people-data.tsx';
 import { apiKeysKey, type ApiKeyRow } from './api-keys.ts';
 
 interface RevokeDialogProps {

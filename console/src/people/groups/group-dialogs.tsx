@@ -3,11 +3,12 @@
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { createGroup, deleteGroup, updateGroup } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
-import { groupKey, peopleQueries, type GroupResponse, type GroupFacts } from '../people-data.tsx';
+import { groupKey, type GroupResponse, type GroupFacts } from '../people-data.tsx';
 
 interface GroupDialogProps {
   readonly group: GroupFacts;

@@ -3,7 +3,7 @@
 import { addToGroup, removeFromGroup } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
 import type { GroupName } from '../../graph/user-groups.ts';
-import { peopleQueries } from '../people-data.tsx';
+import { peopleQueries } from '../../graph/use-graph.ts';
 
 interface MembershipChange {
   readonly group: GroupName;

@@ -3,12 +3,11 @@
 import type { BulkAction } from '../../actions/bulk.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
 import { revokeSession, revokeSessions } from '../../actions/people-actions.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
 import { deviceName } from './device.ts';
 import type { SessionRow } from './sessions.ts';
 import { Name } from '../../ui/text.tsx';
-
-const staleQueries = [['people']] as const;
 
 interface RevokeDialogProps {
   readonly sessions: readonly SessionRow[];
@@ -22,7 +21,7 @@ export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
     taskOf: (session) => ({
       action: revokeSession,
       variables: { input: { id: session.id } },
-      staleQueries,
+      staleQueries: peopleQueries,
       optimisticUpdate: () => removeFromLists(session),
     }),
     doneText: (done) => (done.length === 1 ? `Revoked ${nameOf(done[0]!.item)}` : formatRevoked(done.length)),
@@ -84,7 +83,7 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
     variables: { input: user ? { userId: user.id } : { keepCurrent: true as const } },
     doneText: ({ revokeSessions: { endedSessions } }: NonNullable<typeof revokeSessions.result>) =>
       formatRevoked(endedSessions),
-    staleQueries,
+    staleQueries: peopleQueries,
   };
   return (
     <ActionDialog

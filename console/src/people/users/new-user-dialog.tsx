@@ -2,11 +2,11 @@
 
 import { useState } from 'react';
 import { createUser } from '../../actions/people-actions.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { navigate } from '../../router.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Select, TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
-import { peopleQueries } from '../people-data.tsx';
 
 /** The created user, with the password that was sent. */
 interface CreatedUser {

@@ -5,13 +5,14 @@ import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { deleteUser, resetPassword, updateUser } from '../../actions/people-actions.ts';
 import { resetSecondFactor } from '../../actions/second-factor-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
+import { peopleQueries } from '../../graph/use-graph.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
-import { userKey, peopleQueries, type UserResponse, type UserSummary } from '../people-data.tsx';
+import { userKey, type UserResponse, type UserSummary } from '../people-data.tsx';
 import { formatRevoked } from '../sessions/revoke-dialogs.tsx';
 import { Name } from '../../ui/text.tsx';
 

@@ -2,7 +2,7 @@
 
 import type { LoginMethods } from '@espalier/client';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../session/client.ts';
+import { client } from './client.ts';
 
 const passwordOnly: LoginMethods = { password: true, singleSignOn: null, passkeys: false };
 
