@@ -14,7 +14,7 @@ import './api-keys.css';
 export function OwnApiKeys() {
   const viewer = useViewer();
   return (
-    <ApiKeysCard owner={viewer} title="API keys" canCreate label="Your API keys, the newest first">
+    <ApiKeysCard owner={viewer} canCreate label="Your API keys, the newest first">
       <p className="hint">
         Scripts and programs use an API key instead of a password. A key has at most your access.
       </p>
@@ -27,12 +27,7 @@ export function UserApiKeys({ user }: { user: UserSummary }) {
   const isService = user.kind === 'SERVICE';
   const isOwn = user.id === viewer.id;
   return (
-    <ApiKeysCard
-      owner={user}
-      title="API keys"
-      canCreate={isService}
-      label={`API keys of ${user.username}, the newest first`}
-    >
+    <ApiKeysCard owner={user} canCreate={isService} label={`API keys of ${user.username}, the newest first`}>
       {!isService && (
         <p className="hint">
           {isOwn ? (
@@ -52,19 +47,18 @@ export function UserApiKeys({ user }: { user: UserSummary }) {
 
 interface ApiKeysCardProps {
   readonly owner: KeyOwner;
-  readonly title: string;
   readonly label: string;
   readonly canCreate: boolean;
   readonly children: ReactNode;
 }
 
-function ApiKeysCard({ owner, title, label, canCreate, children }: ApiKeysCardProps) {
+function ApiKeysCard({ owner, label, canCreate, children }: ApiKeysCardProps) {
   const list = useApiKeys(owner.id);
   const [isCreating, setCreating] = useState(false);
   return (
     <section className="card" aria-labelledby="api-keys">
       <header className="card-header">
-        <h2 id="api-keys">{title}</h2>
+        <h2 id="api-keys">API keys</h2>
         <span className="grow" />
         {canCreate && (
           <Button size="small" icon="plus" onPress={() => setCreating(true)}>

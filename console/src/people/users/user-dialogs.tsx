@@ -1,6 +1,7 @@
-/** The dialogs to rename, change and delete a user. */
+/** The dialogs to rename, change, convert and delete a user. */
 
 import { useState } from 'react';
+import { convertToServiceAccount } from '../../actions/api-key-actions.ts';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { deleteUser, resetPassword, updateUser } from '../../actions/people-actions.ts';
 import { resetSecondFactor } from '../../actions/second-factor-actions.ts';
@@ -184,6 +185,36 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
         <Name>{username}</Name> is signed out everywhere, and has to sign in with the new password.
       </p>
       <PasswordField label="New password" value={password} autoFocus onChange={setPassword} />
+    </ActionDialog>
+  );
+}
+
+export function ConvertDialog({ user: { id, username, isAdministrator }, onClose }: UserDialogProps) {
+  return (
+    <ActionDialog
+      title={`Turn ${username} into a service account`}
+      verb="Convert to a service account"
+      isDanger
+      task={{
+        action: convertToServiceAccount,
+        variables: { input: { userId: id } },
+        doneText: `${username} is now a service account`,
+        staleQueries: peopleQueries,
+      }}
+      onClose={onClose}
+    >
+      <p>
+        A service account is a user for programs. <Name>{username}</Name> can no longer sign in, and uses API
+        keys instead.
+      </p>
+      <ul className="dialog-list">
+        <li>The password and every other way to sign in are deleted.</li>
+        <li>All sessions end immediately.</li>
+        <li>
+          The groups, the grants{isAdministrator ? ', the administrator role' : ''} and the API keys stay.
+        </li>
+      </ul>
+      <p>You cannot undo this. Afterwards, create an API key for each program that used the password.</p>
     </ActionDialog>
   );
 }

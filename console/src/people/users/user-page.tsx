@@ -17,7 +17,6 @@ import { EntryPath, Sentence } from '../../ui/sentence.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UserApiKeys } from '../api-keys/api-keys-card.tsx';
-import { ConvertDialog } from '../api-keys/convert-dialog.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { UserIdentities } from '../identities-card.tsx';
 import { GrantsCard } from '../grants-card.tsx';
@@ -34,6 +33,7 @@ import { SessionTable } from '../sessions/session-table.tsx';
 import { useSessions } from '../sessions/sessions.ts';
 import {
   AdministratorDialog,
+  ConvertDialog,
   DeleteUserDialog,
   DisableUserDialog,
   RenameUserDialog,

@@ -1,7 +1,7 @@
 /** The setup of an authenticator app during a sign-in, if the server requires a second factor and the user has none. */
 
 import type { StartedEnrolment } from '@espalier/client';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { AppSetup } from '../../second-factor/app-setup.tsx';
 import { RecoveryCodes } from '../../second-factor/recovery-codes.tsx';
@@ -10,7 +10,6 @@ import { Button } from '../../ui/button.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { useCodeForm } from './code-form.ts';
 import { Problem } from './problem.tsx';
-import { StepTitle } from './step-title.tsx';
 
 interface EnrolmentStepProps {
   readonly enrolmentToken: string;
@@ -89,5 +88,16 @@ function SetupForm({ enrolmentToken, enrolment, onCodes, onBack }: SetupFormProp
         Back
       </Button>
     </>
+  );
+}
+
+/** Takes the focus, because the fields of the step before are gone. */
+function StepTitle({ children }: { children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children}
+    </h1>
   );
 }
