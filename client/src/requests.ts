@@ -14,27 +14,22 @@ import {
 } from './errors.ts';
 import { abortable, after, backoffMs, wait } from './timers.ts';
 
-/** The paths of the endpoints below the API root. */
+/** The paths below the API root, by the names of the endpoints in the contract. */
 export const paths = {
   login: '/login',
+  enrolment: '/login/enrolment',
+  confirmEnrolment: '/login/enrolment/confirm',
+  passkeyOptions: '/login/passkey/options',
+  passkeyLogin: '/login/passkey',
   refresh: '/login/refresh',
   logout: '/logout',
   verify: '/login/verify',
+  loginMethods: '/login/methods',
+  singleSignOn: '/login/sso',
   graph: '/graphql',
 } as const;
 
-/** The paths of a login, in addition to `login`. */
-export const loginPaths = {
-  methods: '/login/methods',
-  singleSignOn: '/login/sso',
-  startEnrolment: '/login/enrolment',
-  confirmEnrolment: '/login/enrolment/confirm',
-  startPasskey: '/login/passkey/options',
-  passkey: '/login/passkey',
-} as const;
-
-export type LoginPath = typeof paths.login | (typeof loginPaths)[keyof typeof loginPaths];
-type Path = (typeof paths)[keyof typeof paths] | LoginPath;
+export type Path = (typeof paths)[keyof typeof paths];
 
 export interface RequestOptions {
   readonly url: string;

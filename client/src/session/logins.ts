@@ -5,14 +5,7 @@
 
 import type { Clock } from '../clock.ts';
 import { EspalierError, type SecondFactorMethod } from '../errors.ts';
-import {
-  loginPaths,
-  paths,
-  TransientFailure,
-  type ApiResponse,
-  type LoginPath,
-  type Requests,
-} from '../requests.ts';
+import { paths, TransientFailure, type ApiResponse, type Path, type Requests } from '../requests.ts';
 import { abortable } from '../timers.ts';
 import type { SignalOptions } from './session.ts';
 import {
@@ -155,28 +148,23 @@ export function createLogins(context: LoginContext): Logins {
     loginMethods: (options) => readLoginMethods(context.requests, options),
     startSingleSignOn: (options) => startSingleSignOn(context.url, options),
     async completeSingleSignOn({ code, verifier }, options) {
-      await startSession(context, loginPaths.singleSignOn, { code, verifier }, options);
+      await startSession(context, paths.singleSignOn, { code, verifier }, options);
     },
     async startEnrolment(enrolmentToken, options) {
-      const { username, secret, uri } = await send(
-        context,
-        loginPaths.startEnrolment,
-        { enrolmentToken },
-        options,
-      );
+      const { username, secret, uri } = await send(context, paths.enrolment, { enrolmentToken }, options);
       return { username: username as string, secret: secret as string, uri: uri as string };
     },
     async confirmEnrolment({ enrolmentToken, code }, options) {
       const input = { enrolmentToken, code };
-      const { recoveryCodes } = await startSession(context, loginPaths.confirmEnrolment, input, options);
+      const { recoveryCodes } = await startSession(context, paths.confirmEnrolment, input, options);
       return { recoveryCodes: recoveryCodes as string[] };
     },
     async startPasskeyLogin(callOptions) {
-      const { challengeId, options } = await send(context, loginPaths.startPasskey, {}, callOptions);
+      const { challengeId, options } = await send(context, paths.passkeyOptions, {}, callOptions);
       return { challengeId: challengeId as string, options: options as PasskeyRequest['options'] };
     },
     async loginWithPasskey({ challengeId, response }, options) {
-      await startSession(context, loginPaths.passkey, { challengeId, response }, options);
+      await startSession(context, paths.passkeyLogin, { challengeId, response }, options);
     },
   };
 }
@@ -202,7 +190,7 @@ async function logIn(
 /** Sends a request that starts a session. Returns the values of the response. */
 async function startSession(
   { requests, clock, begin }: LoginContext,
-  path: LoginPath,
+  path: Path,
   input: object,
   { signal }: SignalOptions = {},
 ): Promise<ApiResponse['value']> {
@@ -223,7 +211,7 @@ async function startSession(
 /** Sends a request that belongs to a login and does not start a session yet. */
 async function send(
   { requests }: LoginContext,
-  path: LoginPath,
+  path: Path,
   input: object,
   { signal }: SignalOptions = {},
 ): Promise<ApiResponse['value']> {

@@ -4,7 +4,7 @@
  */
 
 import { EspalierError } from '../errors.ts';
-import { loginPaths, type Requests } from '../requests.ts';
+import { paths, type Requests } from '../requests.ts';
 import type { SignalOptions } from './session.ts';
 
 /** How users can log in to a server. */
@@ -48,7 +48,7 @@ export async function readLoginMethods(
   requests: Requests,
   { signal }: SignalOptions = {},
 ): Promise<LoginMethods> {
-  const response = await requests.retry(() => requests.get(loginPaths.methods, { signal }), { signal });
+  const response = await requests.retry(() => requests.get(paths.loginMethods, { signal }), { signal });
   const { password, singleSignOn, passkeys } = response.value;
   if (response.status !== 200 || typeof password !== 'boolean') throw requests.toError(response);
   const { name } = (singleSignOn ?? {}) as { name?: unknown };
@@ -65,7 +65,7 @@ export async function startSingleSignOn(
 ): Promise<SingleSignOnStart> {
   const verifier = toBase64Url(crypto.getRandomValues(new Uint8Array(verifierBytes)));
   const challenge = await digest(verifier);
-  const url = new URL(`${apiRoot}/login/sso`);
+  const url = new URL(apiRoot + paths.singleSignOn);
   url.searchParams.set('challenge', challenge);
   if (redirectUri !== undefined) url.searchParams.set('redirect_uri', redirectUri);
   if (returnTo !== undefined) url.searchParams.set('return_to', returnTo);
