@@ -165,7 +165,7 @@ function OwnSignIns() {
   );
 }
 
-/** Nothing while the server has not said whether there is a password. */
+/** Nothing until the response arrives. */
 function OwnPassword() {
   const { data } = useGraph<SecondFactorResponse>(secondFactorKey, secondFactorDocument);
   if (!data) return null;
