@@ -32,7 +32,11 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
       () => import('./login.ts'),
     ),
     lazyCommand('logout', 'Log out and delete the stored session', () => import('./login.ts')),
-    lazyCommand('whoami', 'Show the logged-in user and the server', () => import('./login.ts')),
+    lazyCommand(
+      'whoami',
+      'Show the logged-in user or the API key, and the server',
+      () => import('./login.ts'),
+    ),
     lazyCommand(
       'folder',
       'List, create, change, move, delete, restore, import and export folders',

@@ -66,7 +66,7 @@ key again. With --json, prints the key and its properties.
 A key has at most the rights of its user: your own, or those of the service account in --user. --level, --folder and --network
 limit the key further. The key of an administrator has administrator rights only with --administrator.
 
-By default, a key expires after ${defaultDays} days, so that a forgotten key does not stay valid for ever. To replace a key without
+By default, a key expires after ${defaultDays} days, so that a forgotten key does not stay valid forever. To replace a key without
 an interruption, create the next one, change the program, and then revoke the first one.`,
   examples: [
     'espalier key create backup --level read --folder /Places',

@@ -86,7 +86,7 @@ export class LoopbackListener {
     const value = readReturn(target.searchParams);
     if (!value)
       return sendPage(response, 400, 'The login did not return a code', {}, 'Try again in the browser.');
-    if (this.#hasReceived) return sendPage(response, 410, 'This login has already returned');
+    if (this.#hasReceived) return sendPage(response, 410, 'This login is already finished');
     this.#hasReceived = true;
     const answer = (hasLoggedIn: boolean) =>
       hasLoggedIn

@@ -101,7 +101,7 @@ async function drawQrCode(text: string): Promise<{ readonly text: string; readon
 function formatRecoveryCodes(codes: readonly string[]): string {
   return [
     'The second factor is set up. Store these recovery codes in a safe place. Each replaces one code of',
-    'the app. They are shown only this once:',
+    'the app. You can read them only now:',
     '',
     ...codes.map((code) => escaped`  ${code}`),
     '',
