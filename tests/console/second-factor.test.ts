@@ -104,7 +104,10 @@ describe('the second factor in the console on SQLite', () => {
     await assertAccessible(page);
     await field.fill('000000');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('The code is wrong, too old or already used.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('The code is wrong, too old or already used. Enter another one.')
+      .waitFor();
     await eventually(async () => (await field.inputValue()) === '', 'the field of the code is empty');
     await field.fill(nextCode(secret).replace(/^.../, '$& '));
     await page.keyboard.press('Enter');
@@ -124,7 +127,7 @@ describe('the second factor in the console on SQLite', () => {
     await signOut(page);
     await useRecoveryCode();
     await page.getByRole('alert').getByText('already used').waitFor();
-    await page.getByRole('button', { name: 'Not ada' }).click();
+    await page.getByRole('button', { name: 'Back' }).click();
     await page.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
@@ -200,7 +203,10 @@ describe('the second factor in the console on SQLite', () => {
 
     // The device still has the passkey.
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('alert').getByText('This passkey is not accepted.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^This passkey is not accepted\..* Sign in another way\.$/)
+      .waitFor();
   });
 
   test('explains that no passkey was used if the user cancels', async () => {

@@ -23,7 +23,7 @@ export function describeProblem(error: unknown): Problem {
     UNREACHABLE: 'The server cannot be reached. Check your connection and try again.',
     LOGGED_OUT: 'Your session has ended. Sign in again.',
     INVALID_CREDENTIALS: 'The user name or the password is wrong.',
-    WRONG_SECOND_FACTOR: 'The code is wrong, too old or already used.',
+    WRONG_SECOND_FACTOR: 'The code is wrong, too old or already used. Enter another one.',
     INVALID_ENROLMENT_TOKEN: 'The setup took too long. Sign in again to restart it.',
     TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${formatDelay(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,

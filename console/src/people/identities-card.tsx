@@ -88,7 +88,7 @@ export function OwnIdentities({ user }: { user: User }) {
           <IdentityList
             identities={viewer.identities}
             user={user}
-            whenNone="No account is linked. Link one to sign in without a password, within ten minutes after your sign-in."
+            whenNone="No account is linked. Link one to sign in without a password. You can link an account only within ten minutes after you sign in."
           />
         )}
       </QueryResult>

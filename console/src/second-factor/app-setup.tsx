@@ -25,7 +25,8 @@ export function AppSetup({ secret, uri, code, hasFocus = false, onChange }: AppS
       </Suspense>
       <div className="app-secret">
         <p className="hint" id="app-secret">
-          If you cannot scan it, type this secret into the app, or <a href={uri}>open it on this device</a>.
+          If you cannot scan it, type this secret into the app, or{' '}
+          <a href={uri}>open an app on this device</a>.
         </p>
         <div className="app-secret-text">
           <code aria-labelledby="app-secret">{inGroups(secret)}</code>

@@ -53,5 +53,5 @@ async function explainBrowser<Answer>(request: Promise<Answer>): Promise<Answer>
 export function describePasskeyProblem(error: unknown): string {
   const isRefused = error instanceof EspalierError && error.code === 'INVALID_CREDENTIALS';
   if (!isRefused) return describeProblem(error).text;
-  return 'This passkey is not accepted. It may have been removed from your account.';
+  return 'This passkey is not accepted. It may have been removed from your account. Sign in another way.';
 }

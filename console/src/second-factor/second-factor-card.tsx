@@ -170,7 +170,7 @@ function Passkeys({ secondFactor, open }: PartProps) {
       icon="key"
       name="Passkeys"
       hint={
-        obstacle ?? 'Sign in with the fingerprint, the face or the PIN of your device, without a password.'
+        obstacle ?? 'Sign in without a password: with your fingerprint, your face or the PIN of your device.'
       }
       actions={
         obstacle === null && (

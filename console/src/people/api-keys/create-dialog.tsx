@@ -101,7 +101,7 @@ const scopes = [
   {
     id: 'one',
     label: 'One folder',
-    help: 'A folder and everything inside. Of other folders, the key sees only the path.',
+    help: 'A folder and everything inside. Of other folders, the key sees only the path to this one.',
   },
 ] as const;
 

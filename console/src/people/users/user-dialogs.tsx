@@ -84,8 +84,8 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
   return (
     <ActionDialog title={`Disable ${username}`} verb="Disable" isDanger task={task} onClose={onClose}>
       <p>
-        <Name>{username}</Name> is signed out everywhere immediately and cannot sign in until you enable the
-        user again. Groups and grants are kept.
+        <Name>{username}</Name> is signed out everywhere immediately. Until you enable the user again, the
+        user cannot sign in, and the API keys of the user do not work. Groups and grants are kept.
       </p>
     </ActionDialog>
   );
@@ -134,8 +134,8 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       onClose={onClose}
     >
       <p>
-        This also deletes the sessions, memberships and grants of <Name>{username}</Name>, but not the folders
-        that they created. You cannot undo this. You can disable the user instead.
+        This also deletes the sessions, API keys, memberships and grants of <Name>{username}</Name>, but not
+        the folders that they created. You cannot undo this. You can disable the user instead.
       </p>
       <TextField
         label={`Type “${username}” to confirm`}
@@ -192,7 +192,7 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
 export function ConvertDialog({ user: { id, username, isAdministrator }, onClose }: UserDialogProps) {
   return (
     <ActionDialog
-      title={`Turn ${username} into a service account`}
+      title={`Convert ${username} to a service account`}
       verb="Convert to a service account"
       isDanger
       task={{

@@ -97,7 +97,7 @@ function UserList() {
 }
 
 const factorFilters = [
-  { id: 'any', label: 'Any second factor' },
+  { id: 'any', label: 'Second factor on or off' },
   { id: 'on', label: 'Second factor on' },
   { id: 'off', label: 'Second factor off' },
 ] as const;

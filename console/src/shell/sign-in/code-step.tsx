@@ -6,7 +6,6 @@ import { Form } from 'react-aria-components';
 import { CodeField } from '../../second-factor/code-field.tsx';
 import { client } from '../../session/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { Name } from '../../ui/text.tsx';
 import { useCodeForm } from './code-form.ts';
 import { PasskeyButton } from './passkey-button.tsx';
 import { Problem } from './problem.tsx';
@@ -38,7 +37,7 @@ export function CodeStep({ credentials, methods, onBack }: CodeStepProps) {
         </Button>
       )}
       <Button tone="quiet" icon="back" onPress={() => onBack()}>
-        <Name>{`Not ${credentials.username}`}</Name>
+        Back
       </Button>
     </>
   );
