@@ -4,7 +4,7 @@
  */
 
 import { readApiKey } from '../accounts/api-keys.ts';
-import type { Reader } from '../database/database.ts';
+import { readInBatches, type Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { accessLevels, type AccessFacts, type AccessLevel, type ApiKeyLimits } from './access.ts';
@@ -19,9 +19,20 @@ type Grants = AccessFacts['grants'];
 
 const { NONE } = accessLevels;
 
-const findFormerParents = sql<{ ids: readonly string[] }, { id: string; formerParentId: string }>`
-  select id, detached_from as "formerParentId" from folders
-  where id in (select value from ${list('ids')}) and detached_from is not null`;
+interface FormerParent {
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
+/** Includes the folders themselves. The parent of a deleted folder is the one that it had when it was deleted. */
+const findFormerAncestors = sql<{ ids: readonly string[] }, FormerParent>`
+  with recursive up (id, parent_id) as (
+    select id, coalesce(parent_id, detached_from) from folders where id in (select value from ${list('ids')})
+    union
+    select folders.id, coalesce(folders.parent_id, folders.detached_from)
+    from up join folders on folders.id = up.parent_id
+  )
+  select id, parent_id as "parentId" from up`;
 
 /** Refuses a key that was revoked or deleted. `TokenLease` and `ApiKeyVerification` check the expiry. */
 export async function readKeyLimits(reader: Reader, id: string): Promise<KeyLimits> {
@@ -54,9 +65,10 @@ export async function limitGrants(
   const folderPath = ancestry.pathTo(folderId);
   // The folder is in the trash or was purged. The key reads nothing until the folder is restored.
   if (!folderPath) return [];
-  const formerPaths = await readFormerPaths(reader, ancestry, limited);
+  const topIds = new Set(limited.map(({ pathIds }) => pathIds[0]!).filter((id) => id !== ancestry.rootId));
+  const formerlyInside = await readFormerlyInside(reader, [...topIds], folderId);
   const confined = limited.map(({ pathIds, level }) => {
-    const isInside = (formerPaths.get(pathIds[0]!) ?? []).concat(pathIds).includes(folderId);
+    const isInside = pathIds.includes(folderId) || formerlyInside.has(pathIds[0]!);
     return { pathIds, level: isInside ? level : NONE };
   });
   if (confined.some(({ pathIds }) => pathIds.at(-1) === folderId)) return confined;
@@ -71,32 +83,19 @@ function levelAt(grants: Grants, pathIds: readonly string[]): AccessLevel {
 }
 
 /**
- * By the id of a deleted folder: the ids above it when it was deleted. Such a folder can have been deleted inside another one that was
- * deleted later.
+ * Returns a set that contains a deleted folder only if it was inside the folder of the key. A folder can have been deleted inside
+ * another one that was deleted later.
  */
-async function readFormerPaths(
+async function readFormerlyInside(
   reader: Reader,
-  ancestry: Ancestry,
-  grants: Grants,
-): Promise<ReadonlyMap<string, string[]>> {
-  const { rootId } = ancestry;
-  const formerPaths = new Map<string, string[]>();
-  let topIds = [...new Set(grants.map(({ pathIds }) => pathIds[0]!))].filter((id) => id !== rootId);
-  const parents = new Map<string, string>();
-  while (topIds.length > 0) {
-    const found = await reader.all(findFormerParents, { ids: topIds });
-    for (const { id, formerParentId } of found) parents.set(id, formerParentId);
-    await ancestry.load(found.map(({ formerParentId }) => formerParentId));
-    topIds = found
-      .map(({ formerParentId }) => ancestry.pathFromTop(formerParentId)[0]!)
-      .filter((id) => id !== rootId && !parents.has(id));
-  }
-  for (const id of parents.keys()) {
-    const path: string[] = [];
-    for (let parentId = parents.get(id); parentId !== undefined; parentId = parents.get(path[0]!)) {
-      path.unshift(...ancestry.pathFromTop(parentId));
-    }
-    formerPaths.set(id, path);
-  }
-  return formerPaths;
+  deletedIds: readonly string[],
+  folderId: string,
+): Promise<ReadonlySet<string>> {
+  const inside = new Set([folderId]);
+  if (deletedIds.length === 0) return inside;
+  const read = (ids: readonly string[]) => reader.all(findFormerAncestors, { ids }, ids.length);
+  const children = Map.groupBy(await readInBatches(deletedIds, read), ({ parentId }) => parentId);
+  // The loop also visits the ids that it adds.
+  for (const id of inside) children.get(id)?.forEach((child) => inside.add(child.id));
+  return inside;
 }
