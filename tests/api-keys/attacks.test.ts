@@ -150,8 +150,37 @@ for (const kind of databaseKinds) {
       }
       const other = await people.createUser({ isAdministrator: true });
       await people.mutate('updateUser', { id: other.id, isAdministrator: false }, '__typename', key);
-      await people.mutate('updateUser', { id: other.id, isAdministrator: true }, '__typename', key);
+      await people.mutate('updateUser', { id: other.id, isAdministrator: true });
       await people.mutate('convertToServiceAccount', { userId: other.id }, '__typename', key);
+    });
+
+    test('of an administrator give no user the login of an administrator', async () => {
+      const { key } = await createKey({ level: 'MANAGE', isAdministrator: true }, people.authToken);
+      const administrator = await people.createUser({ isAdministrator: true });
+      const disabled = await people.createUser({ isAdministrator: true });
+      await people.mutate('updateUser', { id: disabled.id, isDisabled: true });
+      const person = await people.createUser();
+      const password = 'another walnut cabin';
+      const refused = [
+        ['createUser', { username: 'mallory', password, isAdministrator: true }],
+        ['createUser', { kind: 'SERVICE', username: 'mallory', isAdministrator: true }],
+        ['updateUser', { id: person.id, isAdministrator: true }],
+        ['updateUser', { id: disabled.id, isDisabled: false }],
+        ['resetPassword', { userId: administrator.id, password }],
+        ['resetSecondFactor', { userId: administrator.id }],
+      ] as const;
+      for (const [mutation, input] of refused) {
+        const error = await people.mutationError(mutation, input, key);
+        assert.match(error, /^FORBIDDEN: An API key cannot make a user an administrator/, mutation);
+      }
+      const made = [
+        ['createUser', { username: 'new person', password }],
+        ['updateUser', { id: administrator.id, username: 'renamed', isAdministrator: true }],
+        ['resetPassword', { userId: person.id, password }],
+        ['updateUser', { id: person.id, isDisabled: true }],
+        ['updateUser', { id: person.id, isDisabled: false }],
+      ] as const;
+      for (const [mutation, input] of made) await people.mutate(mutation, input, '__typename', key);
     });
 
     test('for a network work from its addresses only, also behind a trusted proxy', async () => {

@@ -295,6 +295,7 @@ export async function createUser(
   { passwordHash, isAdministrator, details, kind = 'PERSON', id = randomUUID(), ...user }: StoredNewUser,
   by: ChangeOrigin,
 ): Promise<string> {
+  if (isAdministrator) requireNoApiKey(by);
   const username = requireAccountName(user.username, 'user name');
   requireFreeName('user name', username, await readUserByName(transaction, username));
   await transaction.run(insert, {
@@ -327,6 +328,15 @@ async function requireOtherAdministrator(transaction: Transaction, user: User): 
   );
 }
 
+/** A stolen key that acts as administrator must not become the login of an administrator, which has no expiry and no networks. */
+export function requireNoApiKey({ byApiKeyId }: ChangeOrigin): void {
+  if (byApiKeyId === undefined) return;
+  throw new Refusal(
+    'FORBIDDEN',
+    'An API key cannot make a user an administrator, enable an administrator, or reset the password or the second factor of an administrator. Log in and use an auth token.',
+  );
+}
+
 export async function updateUser(
   transaction: Transaction,
   id: string,
@@ -350,6 +360,8 @@ export async function updateUser(
       'You cannot remove your own administrator role. Another administrator can do this.',
     );
   }
+  const isEnabled = old.isDisabled && !isDisabled;
+  if (isAdministrator && (isEnabled || !old.isAdministrator)) requireNoApiKey(by);
   requireFreeName('user name', username, await readUserByName(transaction, username), id);
   if (isDisabled || !isAdministrator) await requireOtherAdministrator(transaction, user);
   await transaction.run(update, {
@@ -371,7 +383,9 @@ export async function resetPassword(
   { userId, passwordHash }: CheckedCredentials,
   by: ChangeOrigin,
 ): Promise<void> {
-  requirePerson(await requireUser(transaction, userId));
+  const user = await requireUser(transaction, userId);
+  requirePerson(user);
+  if (user.isAdministrator) requireNoApiKey(by);
   await transaction.run(updatePassword, { userId, passwordHash });
   record(transaction, { kind: 'CHANGE_PASSWORD', ...by, userId });
 }

@@ -37,7 +37,7 @@ import {
   type TotpSetup,
 } from '../../accounts/second-factors/totp.ts';
 import { createPasskeyOptions, verifyNewPasskey } from '../../accounts/second-factors/webauthn.ts';
-import { requireUser, runAsAdministrator, type ViewerRights } from '../../accounts/users.ts';
+import { requireNoApiKey, requireUser, runAsAdministrator, type ViewerRights } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
 import {
   numberCodec,
@@ -317,7 +317,8 @@ export async function resetSecondFactor(
   userId: string,
   by: ChangeOrigin,
 ): Promise<number> {
-  await requireUser(transaction, userId);
+  const { isAdministrator } = await requireUser(transaction, userId);
+  if (isAdministrator) requireNoApiKey(by);
   await deleteEnrolments(transaction, userId);
   if (!(await deleteFactors(transaction, userId, by.now))) {
     throw new Refusal('CONFLICT', 'This user has no second factor.');

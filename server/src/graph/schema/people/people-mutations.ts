@@ -25,7 +25,7 @@ const userPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly user: UserN
 
 defineMutation('createUser', {
   description:
-    'Create a person or a service account. Only for administrators. CONFLICT if the name is already in use.',
+    'Create a person or a service account. Only for administrators. With an API key, FORBIDDEN for a new administrator. CONFLICT if the name is already in use.',
   input: (t) => ({
     kind: t.field({
       type: UserKind,
@@ -50,7 +50,7 @@ defineMutation('createUser', {
 
 defineMutation('updateUser', {
   description:
-    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, if you disable or demote yourself, and if no other person is an administrator.',
+    'Change a user. Fields that you omit do not change. Only for administrators. With an API key, FORBIDDEN if it makes the user an administrator or enables an administrator. CONFLICT if the name is already in use, if you disable or demote yourself, and if no other person is an administrator.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the user.' }),
     username: t.string({ description: `The new name: ${nameLimits}` }),
@@ -81,7 +81,7 @@ const endedSessionsPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly en
 
 defineMutation('resetPassword', {
   description:
-    'Set a new password for another user, and end all sessions of the user. Only for administrators. CONFLICT for your own password (use `changePassword`), and for a service account.',
+    'Set a new password for another user, and end all sessions of the user. Only for administrators. With an API key, FORBIDDEN for an administrator. CONFLICT for your own password (use `changePassword`), and for a service account.',
   input: (t) => ({
     userId: t.id({ required: true, description: 'The id of the user.' }),
     password: t.string({ required: true, description: passwordLimits }),

@@ -213,7 +213,7 @@ defineMutation('removePasskey', {
 
 defineMutation('resetSecondFactor', {
   description:
-    'Remove all second factors of another user, for example because the user lost the phone, and end all sessions of the user. Only for administrators. CONFLICT for yourself, and if the user has no second factor.',
+    'Remove all second factors of another user, for example because the user lost the phone, and end all sessions of the user. Only for administrators. With an API key, FORBIDDEN for an administrator. CONFLICT for yourself, and if the user has no second factor.',
   input: (t) => ({ userId: t.id({ required: true, description: 'The id of the user.' }) }),
   change: ({ secondFactors }, caller, { userId }) => secondFactors.reset(caller, userId),
   toPayload: async (
