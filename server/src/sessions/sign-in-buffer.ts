@@ -91,14 +91,9 @@ export class SignInBuffer {
     else this.#addToSummary(attempt, now);
   }
 
-  /** At most `max` rows that are not stored yet. */
-  pending(max: number): BufferedSignIn[] {
-    const rows: BufferedSignIn[] = [];
-    for (const row of this.#pending) {
-      if (rows.length === max) break;
-      rows.push(row);
-    }
-    return rows;
+  /** The rows that are not stored yet. */
+  pending(): BufferedSignIn[] {
+    return [...this.#pending];
   }
 
   /** Call it with the counts that are stored: a summary that has grown since must be stored again. */

@@ -85,10 +85,11 @@ export class SignIns {
     transaction.queue(insertSuccess, { id: randomUUID(), ...signIn });
   }
 
+  /** Attempts that arrive meanwhile wait for the next call. Otherwise, a flood of attempts would keep the loop running. */
   async #store(): Promise<void> {
-    for (;;) {
-      const rows = this.#buffer.pending(storeBatchSize);
-      if (rows.length === 0) return;
+    const pending = this.#buffer.pending();
+    for (let start = 0; start < pending.length; start += storeBatchSize) {
+      const rows = pending.slice(start, start + storeBatchSize);
       const signIns = await this.#addUsers(rows.map((row) => ({ ...row })));
       await this.#options.database.transaction((transaction) => transaction.runEach(insertOrUpdate, signIns));
       this.#buffer.markStored(
