@@ -113,12 +113,12 @@ export function duplicateFolder(
       changes.run(caller, {
         codec: duplicateResult,
         takesLong: true,
-        work: async (transaction, access, { byUserId }) => {
+        work: async (transaction, access, by) => {
           const view = viewTree(transaction, access);
           const parent = await checkDestination(view, copy);
           const top = withName(copy.rows[0]!, await chooseName(view, copy.source, parent, name), parent.id);
           await write(transaction, top);
-          return finishCopy(transaction, view, copy, top, { byUserId, now });
+          return finishCopy(transaction, view, copy, top, { ...by, now });
         },
       });
     if (copy.rows.length <= maxRowsPerTransaction) {

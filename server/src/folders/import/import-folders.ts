@@ -95,10 +95,10 @@ export function importFolders(
       changes.run(caller, {
         codec: importResult,
         takesLong: true,
-        work: async (transaction, access, { byUserId }) => {
+        work: async (transaction, access, by) => {
           const current = await checkImport(viewTree(transaction, access), input, plan, checked.match);
           await writeRows(transaction, current.match);
-          await finishImport(transaction, plan, current, { byUserId, now });
+          await finishImport(transaction, plan, current, { ...by, now });
           return (ownResult = toImported(plan, current));
         },
       });
