@@ -237,6 +237,15 @@ for (const kind of databaseKinds) {
       assert.match(await refusal(key), /^401/);
     });
 
+    test('can revoke itself, and learns that the change was made', async () => {
+      const { key, apiKey } = await createKey();
+      assert.equal(
+        await people.mutationError('revokeApiKey', { id: apiKey.id }, key),
+        'INVALID_AUTH_TOKEN: The change was made, but you cannot read its result. This API key was revoked.',
+      );
+      assert.match(await refusal(key), /^401 This API key was revoked/);
+    });
+
     test('opens sockets and event streams, which close when it is revoked', async () => {
       const { key, apiKey } = await createKey();
       const client = await SocketClient.connect(people.server.url, key);

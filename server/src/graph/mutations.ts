@@ -170,7 +170,15 @@ class MutationRun extends MutationContext {
       if (latest.position.number < number) throw database.reportStale();
       return { task: this.#task, ...latest, reader };
     } catch (cause) {
-      if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
+      if (!(cause instanceof Refusal)) throw cause;
+      // For example, because an API key has revoked itself.
+      if (cause.code === 'INVALID_AUTH_TOKEN') {
+        throw new Refusal(
+          cause.code,
+          `The change was made, but you cannot read its result. ${cause.message}`,
+        );
+      }
+      if (cause.code !== 'UNAVAILABLE') throw cause;
       const { retryAfterSeconds } = cause.details;
       throw new Refusal(
         'UNAVAILABLE',

@@ -262,7 +262,7 @@ defineMutation('createApiKey', {
 
 defineMutation('revokeApiKey', {
   description:
-    'Revoke an API key: requests with it fail immediately, and its sockets close within a second, on every node. You cannot undo this. Only administrators may revoke the keys of other users. NOT_FOUND if there is no such key, or if you may not revoke it.',
+    'Revoke an API key: requests with it fail immediately, and its sockets close within a second, on every node. You cannot undo this. Only administrators may revoke the keys of other users. If the request uses the revoked key itself, the response is INVALID_AUTH_TOKEN after the change, because the key can no longer read it. NOT_FOUND if there is no such key, or if you may not revoke it.',
   input: (t) => ({ id: t.id({ required: true, description: 'The id of the API key.' }) }),
   change: ({ apiKeys }, caller, { id }) => apiKeys.revoke(caller, id),
   toPayload: async (_, response, { id }) => ({ apiKey: await currentKey(id, response) }),
