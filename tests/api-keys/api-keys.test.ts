@@ -304,6 +304,24 @@ for (const kind of databaseKinds) {
       assert.ok(key.startsWith(start!));
     });
 
+    test('reads the address of its last use only if it acts as administrator', async () => {
+      const strong = await createKey({ level: 'MANAGE', isAdministrator: true }, people.authToken);
+      for (const [{ key }, mayRead] of [
+        [await createKey(), false],
+        [strong, true],
+      ] as const) {
+        await names(key);
+        await people.server.purge();
+        const { viewer } = await people.query<{ viewer: { apiKey: Record<string, string | null> } }>(
+          '{viewer{apiKey{lastUsedAt lastUsedAddress}}}',
+          {},
+          key,
+        );
+        assert.notEqual(viewer.apiKey['lastUsedAt'], null);
+        assert.equal(viewer.apiKey['lastUsedAddress'] !== null, mayRead);
+      }
+    });
+
     test('can be created by a person for the person, and by administrators for service accounts', async () => {
       const service = await createService();
       const error = (userId: string, authToken?: string) =>

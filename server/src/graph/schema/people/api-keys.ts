@@ -118,9 +118,13 @@ builder.objectFields(ApiKey, (t) => ({
     description:
       'The time of the last use, at most two minutes late. An open WebSocket or event stream uses its key all the time. Null if the key was never used.',
   }),
-  lastUsedAddress: t.exposeString('lastUsedAddress', {
+  lastUsedAddress: t.string({
+    extensions: personalField,
     nullable: true,
-    description: 'The IP address of the last use, if known.',
+    description:
+      'The IP address of the last use, if known. Always null for API keys that do not act as administrator.',
+    resolve: ({ lastUsedAddress }, _, { viewer, access }) =>
+      viewer.apiKeyId === undefined || access.isAdministrator ? lastUsedAddress : null,
   }),
   isCurrent: t.boolean({
     extensions: personalField,
