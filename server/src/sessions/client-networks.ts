@@ -1,15 +1,18 @@
 /** Networks from which an API key may be used: addresses and CIDR ranges, in IPv4 and IPv6. */
 
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 import { Refusal } from '../refusal.ts';
 
 const maxNetworks = 50;
 /** The longest IPv6 address with a range has 43 characters. */
 const maxTextLength = 50;
 
-interface Network {
+interface Address {
   readonly address: string;
   readonly family: 'ipv4' | 'ipv6';
+}
+
+interface Network extends Address {
   readonly bits: number;
 }
 
@@ -36,15 +39,15 @@ const inputField = { facts: { inputField: 'networks' } };
 /** Returns a function that checks whether an address is in one of the networks. Without networks, every address is. */
 export function createNetworkCheck(networks: readonly string[]): (address: string | null) => boolean {
   if (networks.length === 0) return () => true;
-  const list = new BlockList();
+  // One list for each family, because a `BlockList` also compares IPv4 addresses with IPv6 networks, for example with ::/0.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of networks) {
     const { address, bits, family } = parseNetwork(text)!;
-    list.addSubnet(address, bits, family);
+    lists[family].addSubnet(address, bits, family);
   }
-  return (address) => {
-    if (address === null) return false;
-    const plain = withoutMapping(address.replace(/%.*$/, ''));
-    return isIP(plain) !== 0 && list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+  return (text) => {
+    const client = parseAddress(text?.replace(/%.*$/, '') ?? '');
+    return client !== undefined && lists[client.family].check(client.address, client.family);
   };
 }
 
@@ -65,18 +68,23 @@ export function areNetworksInside(inner: readonly string[], outer: readonly stri
 }
 
 function parseNetwork(text: string): Network | undefined {
-  const [address = '', bitsText, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0 || address.includes('%')) return undefined;
-  const maxBits = family === 4 ? 32 : 128;
+  const [addressText = '', bitsText, ...more] = text.split('/');
+  const parsed = parseAddress(addressText);
+  if (!parsed || more.length > 0 || addressText.includes('%')) return undefined;
   if (bitsText !== undefined && !/^\d{1,3}$/.test(bitsText)) return undefined;
-  const bits = bitsText === undefined ? maxBits : Number(bitsText);
-  if (bits > maxBits) return undefined;
-  return { address, bits, family: family === 4 ? 'ipv4' : 'ipv6' };
+  const maxBits = parsed.family === 'ipv4' ? 32 : 128;
+  // The network of an IPv4-mapped address, for example ::ffff:10.0.0.0/104, is a network of IPv4.
+  const mappingBits = parsed.family === 'ipv4' && !isIPv4(addressText) ? 96 : 0;
+  const bits = bitsText === undefined ? maxBits : Number(bitsText) - mappingBits;
+  return bits >= 0 && bits <= maxBits ? { ...parsed, bits } : undefined;
 }
 
-/** A socket that accepts both families reports IPv4 addresses as `::ffff:192.0.2.1`. */
-function withoutMapping(address: string): string {
-  const plain = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
-  return plain && isIPv4(plain) ? plain : address;
+/** A socket that accepts both families reports an IPv4 address as an IPv4-mapped IPv6 address, for example `::ffff:192.0.2.1`. */
+function parseAddress(text: string): Address | undefined {
+  const version = isIP(text);
+  if (version === 0) return undefined;
+  if (version === 4) return { address: text, family: 'ipv4' };
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' });
+  const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1];
+  return mapped === undefined ? { address, family: 'ipv6' } : { address: mapped, family: 'ipv4' };
 }
