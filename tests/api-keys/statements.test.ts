@@ -101,6 +101,25 @@ for (const kind of databaseKinds) {
       },
     };
 
+    test('are the same for one API key and for several with different folders', async () => {
+      const person = await people.createUser();
+      await people.mutate('grantAccess', { folderId: top, userId: person.id, level: 'MANAGE' });
+      for (let count = 0; count < 5; count++) {
+        await createKey('an API key', person, { level: 'READ', folderId: await createFolder(top) });
+      }
+      const list = async (first: number) => {
+        const query = `{apiKeys(userId: "${person.id}", first: ${first}){items{user{username} folder{path}}}}`;
+        // The server prepares a plan for a query that it receives again.
+        for (let count = 0; count < 2; count++) {
+          statements.length = 0;
+          const { apiKeys } = await people.query<{ apiKeys: { items: { folder: unknown }[] } }>(query);
+          assert.equal(apiKeys.items.filter(({ folder }) => folder !== null).length, first);
+        }
+        return statements.toSorted();
+      };
+      assert.deepEqual(await list(5), await list(1));
+    });
+
     for (const [title, send] of Object.entries(requests)) {
       test(`are the same with an API key as with an auth token for ${title}`, async (context) => {
         const list = async (credential: Credential) => {

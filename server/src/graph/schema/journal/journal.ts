@@ -308,7 +308,7 @@ function toEntryNodes(view: TreeView, entries: readonly Entry[]): readonly Entry
   );
   const apiKeyOf = readTogether(
     entries.map(({ byApiKeyId }) => byApiKeyId),
-    (ids) => readApiKeyNodes(view.reader, ids),
+    (ids) => readApiKeyNodes(view, ids),
   );
   return entries.map((entry) => ({ ...entry, folderOf, userOf, groupOf, apiKeyOf }));
 }

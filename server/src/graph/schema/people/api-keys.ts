@@ -19,7 +19,6 @@ import {
 import { chargeList } from '../charges.ts';
 import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection } from '../connections/relay-connection.ts';
-import { readFolderNodes } from '../folders/folder-batch.ts';
 import { defineMutation, type MutationResponse } from '../mutation.ts';
 import { apiKeyList, apiKeysOfUsers, keyOrder, toApiKeyNodes, type ApiKeyNode } from './api-key-batch.ts';
 import { requireExisting, toUserNode } from './people-batch.ts';
@@ -75,10 +74,7 @@ ApiKey.implement({
       nullable: true,
       description:
         'The folder of `folderId`. Also null if you do not see it. The key reads nothing while the folder is deleted.',
-      resolve: ({ folderId }, _, { view }) =>
-        folderId === null
-          ? null
-          : whenDone(readFolderNodes(view, [folderId]), (folders) => folders.get(folderId) ?? null),
+      resolve: ({ folderId, folderOf }) => folderOf(folderId),
     }),
     networks: t.field({
       type: ['String'],
@@ -143,10 +139,10 @@ builder.objectField(User, 'apiKeys', (t) =>
     nullable: true,
     description: `The API keys of the user, ${listText} ${forAdministratorsAndSelf}`,
     args: pageArguments(t.arg),
-    resolve: (user, page, { access, reader, budget, viewer }, info) => {
+    resolve: (user, page, { access, view, budget, viewer }, info) => {
       requireSessionDetails(viewer, access);
       const { id, batch } = requireDetails(user, access);
-      const keys = batch.readOnce('API keys', () => apiKeysOfUsers(reader, readableIds(user, access)));
+      const keys = batch.readOnce('API keys', () => apiKeysOfUsers(view, readableIds(user, access)));
       return keys.connect(id, keyOrder, page, { budget, info });
     },
   }),
@@ -157,10 +153,10 @@ builder.objectField(Viewer, 'apiKey', (t) =>
     type: ApiKey,
     nullable: true,
     description: 'The API key of the request. Null for a request with an auth token.',
-    resolve: ({ apiKeyId }, _, { reader }) =>
+    resolve: ({ apiKeyId }, _, { reader, view }) =>
       apiKeyId === undefined
         ? null
-        : whenDone(readApiKey(reader, apiKeyId), (key) => toApiKeyNodes(reader, [requireExisting(key)])[0]!),
+        : whenDone(readApiKey(reader, apiKeyId), (key) => toApiKeyNodes(view, [requireExisting(key)])[0]!),
   }),
 );
 
@@ -174,12 +170,12 @@ builder.queryFields((t) => ({
       }),
       ...pageArguments(t.arg),
     },
-    resolve: async (_, { userId, ...page }, { access, reader, budget, viewer }, info) => {
+    resolve: async (_, { userId, ...page }, { access, reader, view, budget, viewer }, info) => {
       requireSessionDetails(viewer, access);
       if (typeof userId !== 'string' || !access.isSelf(userId)) requireAdministrator(access);
-      if (typeof userId !== 'string') return new KeysetConnection(apiKeyList(reader), page);
+      if (typeof userId !== 'string') return new KeysetConnection(apiKeyList(view), page);
       await requireUser(reader, userId);
-      return apiKeysOfUsers(reader, [userId]).connect(userId, keyOrder, page, { budget, info });
+      return apiKeysOfUsers(view, [userId]).connect(userId, keyOrder, page, { budget, info });
     },
   }),
   apiKey: t.field({
@@ -188,13 +184,13 @@ builder.queryFields((t) => ({
     description:
       'Find an API key by id. Null if there is no such key. Only administrators find keys of other users. A request with an API key that does not act as administrator finds only this key.',
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
-    resolve: async (_, { id }, { access, reader, viewer }) => {
+    resolve: async (_, { id }, { access, reader, view, viewer }) => {
       const key = await readApiKey(reader, id);
       const isOwn =
         key?.userId === access.userId &&
         !viewer.view &&
         (viewer.apiKeyId === undefined || viewer.apiKeyId === id);
-      return key && (isOwn || access.isAdministrator) ? toApiKeyNodes(reader, [key])[0]! : null;
+      return key && (isOwn || access.isAdministrator) ? toApiKeyNodes(view, [key])[0]! : null;
     },
   }),
 }));
@@ -203,10 +199,10 @@ const keyPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly apiKey: ApiK
   apiKey: t.expose('apiKey', { type: ApiKey, description: 'The API key after the change.' }),
 });
 
-async function currentKey(id: string, { context: { reader } }: MutationResponse): Promise<ApiKeyNode> {
+async function currentKey(id: string, { context: { reader, view } }: MutationResponse): Promise<ApiKeyNode> {
   const key = await readApiKey(reader, id);
   if (!key) throw new Refusal('NOT_FOUND', 'The API key no longer exists.');
-  return toApiKeyNodes(reader, [key])[0]!;
+  return toApiKeyNodes(view, [key])[0]!;
 }
 
 defineMutation('createApiKey', {
