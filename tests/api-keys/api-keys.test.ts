@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { GraphBody, Variables } from '../support/graph-testbed.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
+import { storeApiKeyUses } from '../../server/src/accounts/api-keys.ts';
 import { SocketClient } from '../live/socket-client.ts';
+import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { GraphBody, Variables } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 
 interface Created {
   readonly key: string;
@@ -302,6 +304,23 @@ for (const kind of databaseKinds) {
       assert.equal(lastUsedAt, new Date(people.server.clock.now()).toISOString());
       assert.match(lastUsedAddress!, /127\.0\.0\.1$|^::1$/);
       assert.ok(key.startsWith(start!));
+    });
+
+    test('replaces a time of its last use that is in the future', async () => {
+      const { key, apiKey } = await createKey();
+      const { clock, database } = people.server;
+      const readUse = async () => {
+        const query = `{apiKey(id: "${apiKey.id}"){lastUsedAt}}`;
+        return (await people.query<{ apiKey: { lastUsedAt: string } }>(query)).apiKey.lastUsedAt;
+      };
+      const ahead = clock.now() + 86_400_000;
+      await withDatabase(database.url, (opened) =>
+        storeApiKeyUses(opened, [{ id: apiKey.id, at: ahead, address: null }], ahead),
+      );
+      assert.equal(await readUse(), new Date(ahead).toISOString());
+      await names(key);
+      await people.server.purge();
+      assert.equal(await readUse(), new Date(clock.now()).toISOString());
     });
 
     test('reads the address of its last use only if it acts as administrator', async () => {

@@ -101,9 +101,9 @@ const insertKey = sql<KeyRow & { secretDigest: Uint8Array }>`
     ${'folderId'}, ${'networks'}, ${'createdAt'}, ${'createdBy'}, ${'expiresAt'})`;
 const updateRevoked = sql<{ id: string; now: number }>`
   update api_keys set revoked_at = ${'now'} where id = ${'id'} and revoked_at is null`;
-const updateLastUse = sql<{ id: string; at: number; address: string | null }>`
+const updateLastUse = sql<ApiKeyUse & { latest: number }>`
   update api_keys set last_used_at = ${'at'}, last_used_address = ${'address'}
-  where id = ${'id'} and (last_used_at is null or last_used_at < ${'at'})`;
+  where id = ${'id'} and (last_used_at is null or last_used_at < ${'at'} or last_used_at > ${'latest'})`;
 const countForLimits = sql<{ userId: string; now: number; since: number }, ApiKeyCounts>`
   select count(case when revoked_at is null and (expires_at is null or expires_at > ${'now'}) then 1 end) as active,
     count(case when created_at > ${'since'} then 1 end) as "createdSince"
@@ -233,9 +233,17 @@ export interface ApiKeyUse {
   readonly address: string | null;
 }
 
-/** Stores the last use of keys. Another node may have stored a later use, which stays. */
-export async function storeApiKeyUses(database: Database, uses: readonly ApiKeyUse[]): Promise<void> {
-  await database.transaction((transaction) => transaction.runEach(updateLastUse, uses));
+/**
+ * Stores the last use of keys. Another node may have stored a later use, which stays. A use after `latest` is from a clock that ran
+ * ahead, and is replaced.
+ */
+export async function storeApiKeyUses(
+  database: Database,
+  uses: readonly ApiKeyUse[],
+  latest: number,
+): Promise<void> {
+  const rows = uses.map((use) => ({ ...use, latest }));
+  await database.transaction((transaction) => transaction.runEach(updateLastUse, rows));
 }
 
 const retentionMs = 90 * 86_400_000;

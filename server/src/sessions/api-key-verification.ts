@@ -24,6 +24,7 @@ import type { Viewer } from './auth-token.ts';
 import { createNetworkCheck } from './client-networks.ts';
 import type { RevocationCache } from './revocation.ts';
 import type { SignIns } from './sign-ins.ts';
+import { clockSkewMs } from './signing-keys.ts';
 
 interface VerificationOptions {
   readonly database: Database;
@@ -93,7 +94,7 @@ export class ApiKeyVerification {
     due.sort((one, other) => (one.id < other.id ? -1 : 1));
     for (let start = 0; start < due.length; start += storeBatchSize) {
       const uses = due.slice(start, start + storeBatchSize);
-      await storeApiKeyUses(database, uses);
+      await storeApiKeyUses(database, uses, now + clockSkewMs);
       for (const use of uses) {
         this.#storedAt.set(use.id, now);
         if (this.#uses.get(use.id) === use) this.#uses.delete(use.id);
