@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
       assert.match(await refusedWith(key, 'key', 'create', 'x'), /^1: This API key cannot create API keys/);
       assert.match(
         await refusedWith(key, 'session', 'list'),
-        /^1: An API key can list sessions, sign-ins and API keys only if it acts as administrator/,
+        /^1: An API key can read sessions, sign-ins, linked accounts and API keys only if it acts as administrator/,
       );
       assert.match(await refusedWith(key, 'user', 'list'), /^1: /);
       const strong = await create('admin', '--administrator');

@@ -26,7 +26,7 @@ import {
   forAdministratorsAndSelf,
   readableIds,
   requireDetails,
-  requireSessionDetails,
+  requireAccountDetails,
   Viewer,
 } from './people-types.ts';
 
@@ -140,7 +140,7 @@ builder.objectField(User, 'apiKeys', (t) =>
     description: `The API keys of the user, ${listText} ${forAdministratorsAndSelf}`,
     args: pageArguments(t.arg),
     resolve: (user, page, { access, view, budget, viewer }, info) => {
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       const { id, batch } = requireDetails(user, access);
       const keys = batch.readOnce('API keys', () => apiKeysOfUsers(view, readableIds(user, access)));
       return keys.connect(id, keyOrder, page, { budget, info });
@@ -171,7 +171,7 @@ builder.queryFields((t) => ({
       ...pageArguments(t.arg),
     },
     resolve: async (_, { userId, ...page }, { access, reader, view, budget, viewer }, info) => {
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       if (typeof userId !== 'string' || !access.isSelf(userId)) requireAdministrator(access);
       if (typeof userId !== 'string') return new KeysetConnection(apiKeyList(view), page);
       await requireUser(reader, userId);

@@ -15,7 +15,7 @@ import {
   forAdministratorsAndSelf,
   readableIds,
   requireDetails,
-  requireSessionDetails,
+  requireAccountDetails,
   Viewer,
 } from './people-types.ts';
 
@@ -46,7 +46,7 @@ builder.objectField(User, 'identities', (t) =>
     nullable: true,
     description: `The linked accounts of the single sign-on provider, the oldest link first. FORBIDDEN in a view, and for API keys that do not act as administrator. ${forAdministratorsAndSelf}`,
     resolve: chargeList((user: UserNode, { access, reader, viewer }: GraphContext) => {
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       const { id, batch } = requireDetails(user, access);
       const found = batch.readOnce('identities', () => listIdentitiesOf(reader, readableIds(user, access)));
       return whenDone(found, (identities) => identities.get(id) ?? []);
@@ -59,7 +59,7 @@ builder.objectField(Viewer, 'identities', (t) =>
     type: [Identity],
     description: 'Your linked accounts of the single sign-on provider. FORBIDDEN in a view.',
     resolve: chargeList((viewer, { access, reader }) => {
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       const { userId } = viewer;
       return whenDone(listIdentitiesOf(reader, [userId]), (identities) => identities.get(userId) ?? []);
     }),

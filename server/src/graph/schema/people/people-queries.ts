@@ -16,7 +16,7 @@ import {
 } from '../builder.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection } from '../connections/relay-connection.ts';
-import { requireSessionDetails } from './people-types.ts';
+import { requireAccountDetails } from './people-types.ts';
 import {
   groupList,
   sessionList,
@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_, { userId, ...page }, { access, reader, clock, budget, viewer }, info) => {
       requireAdministrator(access);
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       const now = clock.now();
       if (typeof userId !== 'string') return new KeysetConnection(sessionList(reader, now), page);
       await requireUser(reader, userId);

@@ -114,7 +114,7 @@ User.implement({
       description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${forAdministratorsAndSelf}`,
       args: pageArguments(t.arg),
       resolve: (user, page, { access, reader, budget, clock, viewer }, info) => {
-        requireSessionDetails(viewer, access);
+        requireAccountDetails(viewer, access);
         const { id, batch } = requireDetails(user, access);
         const sessions = batch.readOnce('sessions', () =>
           sessionsOfUsers(reader, readableIds(user, access), clock.now()),
@@ -143,17 +143,17 @@ export function requireDetails(user: UserNode, access: Access): UserNode {
  * Refuses an API key that does not act as administrator, so that a stolen key does not reveal addresses and devices. Refuses a view,
  * because these details are not part of the tree.
  */
-export function requireSessionDetails({ view, sessionId }: ViewerShape, access: Access): void {
+export function requireAccountDetails({ view, sessionId }: ViewerShape, access: Access): void {
   if (sessionId === undefined && !access.isAdministrator) {
     throw new Refusal(
       'FORBIDDEN',
-      'An API key can list sessions, sign-ins and API keys only if it acts as administrator.',
+      'An API key can read sessions, sign-ins, linked accounts and API keys only if it acts as administrator.',
     );
   }
   if (view)
     throw new Refusal(
       'FORBIDDEN',
-      'You cannot list sessions while you view the tree as another user. Leave the view first.',
+      'You cannot read this while you view the tree as another user. Leave the view first.',
     );
 }
 
@@ -278,7 +278,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       description: 'The active sessions of the user, newest login first. FORBIDDEN in a view.',
       args: pageArguments(t.arg),
       resolve: (viewer, page, { access, reader, clock, budget }, info) => {
-        requireSessionDetails(viewer, access);
+        requireAccountDetails(viewer, access);
         const { userId } = viewer;
         return sessionsOfUsers(reader, [userId], clock.now()).connect(userId, sessionOrder, page, {
           budget,

@@ -10,7 +10,7 @@ import { requireSession } from '../../../sessions/auth-token.ts';
 import { personalField } from '../../field-marks.ts';
 import { builder } from '../builder.ts';
 import { chargeList } from '../charges.ts';
-import { requireSessionDetails, Viewer } from './people-types.ts';
+import { requireAccountDetails, Viewer } from './people-types.ts';
 
 /** The user whose second factor it is. */
 export interface SecondFactorShape {
@@ -91,7 +91,7 @@ builder.objectField(Viewer, 'secondFactor', (t) =>
     extensions: personalField,
     description: 'Your second factor. FORBIDDEN in a view, and for API keys.',
     resolve: (viewer, _, { access }) => {
-      requireSessionDetails(requireSession(viewer), access);
+      requireAccountDetails(requireSession(viewer), access);
       return { userId: viewer.userId };
     },
   }),

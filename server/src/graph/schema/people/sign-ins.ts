@@ -10,7 +10,7 @@ import { builder, User } from '../builder.ts';
 import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection, toTimeAndId, type KeysetList } from '../connections/relay-connection.ts';
 import { readTogether, readUserNodes, type UserNode } from './people-batch.ts';
-import { requireSessionDetails, Viewer } from './people-types.ts';
+import { requireAccountDetails, Viewer } from './people-types.ts';
 
 interface SignInNode extends SignInRow {
   /** The users of all sign-ins of a page are read together. */
@@ -121,7 +121,7 @@ builder.queryField('signIns', (t) =>
     },
     resolve: (_, { filter, ...page }, { access, reader, viewer }) => {
       requireAdministrator(access);
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       return new KeysetConnection(signInList(reader, toFilter(filter)), page);
     },
   }),
@@ -134,7 +134,7 @@ builder.objectField(Viewer, 'signIns', (t) =>
       'The sign-ins of the user and the failed attempts under the name of the user, newest first. FORBIDDEN in a view.',
     args: pageArguments(t.arg),
     resolve: (viewer, page, { access, reader }) => {
-      requireSessionDetails(viewer, access);
+      requireAccountDetails(viewer, access);
       return new KeysetConnection(signInList(reader, { userId: viewer.userId }), page);
     },
   }),
