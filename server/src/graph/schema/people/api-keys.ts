@@ -24,6 +24,7 @@ import { apiKeyList, apiKeysOfUsers, keyOrder, toApiKeyNodes, type ApiKeyNode } 
 import { requireExisting, toUserNode } from './people-batch.ts';
 import {
   forAdministratorsAndSelf,
+  notInViewOrKey,
   readableIds,
   requireDetails,
   requireAccountDetails,
@@ -129,8 +130,7 @@ builder.objectFields(ApiKey, (t) => ({
   }),
 }));
 
-const listText =
-  'newest first, with the keys that expired or were revoked in the last 90 days. FORBIDDEN in a view, and for API keys that do not act as administrator.';
+const listText = `newest first, with the keys that expired or were revoked in the last 90 days. ${notInViewOrKey}`;
 
 builder.objectField(User, 'apiKeys', (t) =>
   t.field({

@@ -13,6 +13,7 @@ import { defineMutation } from '../mutation.ts';
 import { requireExisting, type UserNode } from './people-batch.ts';
 import {
   forAdministratorsAndSelf,
+  notInViewOrKey,
   readableIds,
   requireDetails,
   requireAccountDetails,
@@ -44,7 +45,7 @@ builder.objectField(User, 'identities', (t) =>
     extensions: personalField,
     type: [Identity],
     nullable: true,
-    description: `The linked accounts of the single sign-on provider, the oldest link first. FORBIDDEN in a view, and for API keys that do not act as administrator. ${forAdministratorsAndSelf}`,
+    description: `The linked accounts of the single sign-on provider, the oldest link first. ${notInViewOrKey} ${forAdministratorsAndSelf}`,
     resolve: chargeList((user: UserNode, { access, reader, viewer }: GraphContext) => {
       requireAccountDetails(viewer, access);
       const { id, batch } = requireDetails(user, access);
@@ -57,7 +58,7 @@ builder.objectField(User, 'identities', (t) =>
 builder.objectField(Viewer, 'identities', (t) =>
   t.field({
     type: [Identity],
-    description: 'Your linked accounts of the single sign-on provider. FORBIDDEN in a view.',
+    description: `Your linked accounts of the single sign-on provider. ${notInViewOrKey}`,
     resolve: chargeList((viewer, { access, reader }) => {
       requireAccountDetails(viewer, access);
       const { userId } = viewer;

@@ -16,7 +16,7 @@ import {
 } from '../builder.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection } from '../connections/relay-connection.ts';
-import { requireAccountDetails } from './people-types.ts';
+import { notInViewOrKey, requireAccountDetails } from './people-types.ts';
 import {
   groupList,
   sessionList,
@@ -102,8 +102,7 @@ builder.queryFields((t) => ({
   }),
   sessions: t.field({
     type: SessionConnection,
-    description:
-      'The active sessions of all users or of one user, newest login first. Only for administrators. FORBIDDEN in a view.',
+    description: `The active sessions of all users or of one user, newest login first. Only for administrators. ${notInViewOrKey}`,
     args: {
       userId: t.arg.id({
         description: 'Return only the sessions of this user. NOT_FOUND if the user does not exist.',

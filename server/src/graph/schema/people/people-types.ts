@@ -40,6 +40,8 @@ export const forAdministrators =
   'Only for administrators. For other users, the field is null with the error FORBIDDEN.';
 export const forAdministratorsAndSelf =
   'Only for administrators and the user. For other users, the field is null with the error FORBIDDEN.';
+/** Describes a field that calls `requireAccountDetails()`. */
+export const notInViewOrKey = 'FORBIDDEN in a view, and for API keys that do not act as administrator.';
 
 /** The options of a field that only administrators and the user see. */
 function detail<T>(description: string, read: (user: UserNode) => T) {
@@ -111,7 +113,7 @@ User.implement({
       extensions: personalField,
       type: SessionConnection,
       nullable: true,
-      description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${forAdministratorsAndSelf}`,
+      description: `The active sessions of the user, newest login first. ${notInViewOrKey} ${forAdministratorsAndSelf}`,
       args: pageArguments(t.arg),
       resolve: (user, page, { access, reader, budget, clock, viewer }, info) => {
         requireAccountDetails(viewer, access);
@@ -275,7 +277,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     }),
     sessions: t.field({
       type: SessionConnection,
-      description: 'The active sessions of the user, newest login first. FORBIDDEN in a view.',
+      description: `The active sessions of the user, newest login first. ${notInViewOrKey}`,
       args: pageArguments(t.arg),
       resolve: (viewer, page, { access, reader, clock, budget }, info) => {
         requireAccountDetails(viewer, access);

@@ -10,7 +10,7 @@ import { builder, User } from '../builder.ts';
 import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection, toTimeAndId, type KeysetList } from '../connections/relay-connection.ts';
 import { readTogether, readUserNodes, type UserNode } from './people-batch.ts';
-import { requireAccountDetails, Viewer } from './people-types.ts';
+import { notInViewOrKey, requireAccountDetails, Viewer } from './people-types.ts';
 
 interface SignInNode extends SignInRow {
   /** The users of all sign-ins of a page are read together. */
@@ -113,8 +113,7 @@ const SignInFilter = builder.inputType('SignInFilter', {
 builder.queryField('signIns', (t) =>
   t.field({
     type: SignInConnection,
-    description:
-      'The sign-ins of all users and the failed attempts, newest first. A failed attempt appears after about a second. Only for administrators. FORBIDDEN in a view.',
+    description: `The sign-ins of all users and the failed attempts, newest first. A failed attempt appears after about a second. Only for administrators. ${notInViewOrKey}`,
     args: {
       filter: t.arg({ type: SignInFilter, description: 'Return only the sign-ins that match this filter.' }),
       ...pageArguments(t.arg),
@@ -130,8 +129,7 @@ builder.queryField('signIns', (t) =>
 builder.objectField(Viewer, 'signIns', (t) =>
   t.field({
     type: SignInConnection,
-    description:
-      'The sign-ins of the user and the failed attempts under the name of the user, newest first. FORBIDDEN in a view.',
+    description: `The sign-ins of the user and the failed attempts under the name of the user, newest first. ${notInViewOrKey}`,
     args: pageArguments(t.arg),
     resolve: (viewer, page, { access, reader }) => {
       requireAccountDetails(viewer, access);
