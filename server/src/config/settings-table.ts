@@ -171,7 +171,7 @@ const tokenSettings = {
   }),
   masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'The key that encrypts the private signing keys in the database, so that a stolen copy of the database is not enough to create tokens. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
+      'The key that encrypts the private signing keys, the secrets of authenticator apps and the refresh tokens of the provider, so that a stolen copy of the database is not enough to create tokens or codes. For example, create a key with `openssl rand -base64 32`. Use the same key on every node, and store it separately from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
   }),
