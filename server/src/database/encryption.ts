@@ -39,7 +39,7 @@ export interface SealedSecret {
 }
 
 /** An id that does not reveal the master key. */
-export function masterKeyId(masterKey: string): string {
+function masterKeyId(masterKey: string): string {
   const name = deriveKey(masterKey, { salt: '', purpose: 'espalier master key name' });
   return Buffer.from(name).subarray(0, 6).toString('hex');
 }

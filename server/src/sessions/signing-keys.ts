@@ -13,7 +13,7 @@ import type { Clock } from '../clock.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Reader } from '../database/database.ts';
-import { decryptBytes, deriveKey, encryptBytes, masterKeyId } from '../database/encryption.ts';
+import { SecretEncryption } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -192,32 +192,32 @@ const masterKeyHelp = "To change the master key, or if it is lost, see 'espalier
  * enough to sign tokens. Each key is bound to its id, so that keys cannot be exchanged.
  */
 export class KeyEncryption {
-  /** An id of the master key that does not reveal it, or null without a master key. */
-  readonly id: string | null = null;
-  readonly #key: Uint8Array | undefined;
+  readonly #encryption: SecretEncryption;
 
   constructor(masterKey: string | undefined) {
-    if (masterKey === undefined) return;
-    this.#key = deriveKey(masterKey, { salt: '', purpose: 'espalier signing keys' });
-    this.id = masterKeyId(masterKey);
+    this.#encryption = new SecretEncryption(masterKey, 'espalier signing keys');
+  }
+
+  /** An id of the master key that does not reveal it, or null without a master key. */
+  get id(): string | null {
+    return this.#encryption.id;
   }
 
   /** Returns the key unchanged without a master key. */
   encrypt(id: string, privateKey: Uint8Array): StoredKey {
-    const stored = this.#key ? encryptBytes(privateKey, this.#key, id) : privateKey;
-    return { id, privateKey: stored, sealedWith: this.id };
+    const { secret, sealedWith } = this.#encryption.encrypt(privateKey, id);
+    return { id, privateKey: secret, sealedWith };
   }
 
   /** Returns the private key. Throws a StartError with instructions if it cannot be decrypted. */
   decrypt({ id, privateKey, sealedWith }: StoredKey): Uint8Array {
-    if (sealedWith === null) return privateKey;
-    if (!this.#key) {
+    const decryptedKey = this.#encryption.decrypt({ secret: privateKey, sealedWith }, id);
+    if (decryptedKey) return decryptedKey;
+    if (this.id === null) {
       throw new StartError(
         `The signing keys in the database are sealed with a master key (${sealedWith}), but none is set. Set ESPALIER_MASTER_KEY_FILE. ${masterKeyHelp}`,
       );
     }
-    const decryptedKey = sealedWith === this.id ? decryptBytes(privateKey, this.#key, id) : undefined;
-    if (decryptedKey) return decryptedKey;
     throw new StartError(
       sealedWith === this.id
         ? `The signing key ${id} in the database was changed or damaged: its seal is broken. To retire the key, run 'espalier signing-key retire ${id}'.`
