@@ -149,16 +149,18 @@ export class AccessCache {
   }
 }
 
-async function readViewerAccess(
+/** Refuses a disabled or deleted user and a revoked API key. The deleted folder with the path `formerPathIds` is treated as still present. */
+export async function readViewerAccess(
   reader: ConsistentReader,
   { userId, apiKeyId }: RightsHolder,
+  formerPathIds: readonly string[] = [],
 ): Promise<Access> {
   const user = await reader.get(findUser, { id: userId });
   if (!user || user.disabledAt !== null) {
     throw cannotLogIn();
   }
   const limits = apiKeyId === undefined ? undefined : await readKeyLimits(reader, apiKeyId);
-  return readAccess(reader, { userId, isAdministrator: user.isAdministrator === 1, limits });
+  return readAccess(reader, { userId, isAdministrator: user.isAdministrator === 1, limits, formerPathIds });
 }
 
 export function cannotLogIn(): Refusal {
@@ -194,16 +196,4 @@ export async function readAccess(
   const grants = rows.map(({ folderId, level }) => ({ pathIds: ancestry.pathFromTop(folderId), level }));
   if (!limits) return new Access({ ...facts, grants });
   return new Access({ ...facts, grants: await limitGrants(reader, { grants, limits, ancestry }) });
-}
-
-/** Reads the same viewer's access again, with a deleted folder treated as still present. */
-export async function readAccessBefore(
-  reader: ConsistentReader,
-  access: Access,
-  formerPathIds: readonly string[],
-): Promise<Access> {
-  const { userId, apiKeyId } = access;
-  const user = await reader.get(findUser, { id: userId });
-  const limits = apiKeyId === undefined ? undefined : await readKeyLimits(reader, apiKeyId);
-  return readAccess(reader, { userId, isAdministrator: user?.isAdministrator === 1, limits, formerPathIds });
 }

@@ -1,7 +1,7 @@
 /** Deleted folders: they are detached from the tree, can be restored for some days, and are then purged (`purge.ts`). */
 
 import { accessLevels, type AccessLevel } from '../access/access.ts';
-import { readAccessBefore } from '../access/access-cache.ts';
+import { readViewerAccess } from '../access/access-cache.ts';
 import type { Transaction } from '../database/database.ts';
 import { isRowId, lastId, list, sql } from '../database/statement.ts';
 import { record, type ChangeOrigin } from '../journal/journal.ts';
@@ -174,7 +174,7 @@ export async function viewBeforeDeletion(
   const id = pathIds.at(-1)!;
   const restored = await readFolder(currentView, id);
   if (restored) return { view: currentView, folder: restored };
-  const view = viewTree(reader, await readAccessBefore(reader, access, pathIds));
+  const view = viewTree(reader, await readViewerAccess(reader, access, pathIds));
   view.ancestry.setPath(pathIds);
   return { view, folder: await requireFolder(view, id) };
 }
