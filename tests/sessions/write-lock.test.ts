@@ -10,7 +10,7 @@ import type { LoginResponse } from '@espalier/contract';
 import type { Transaction } from '../../server/src/database/database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { lockForChange } from '../../server/src/journal/journal.ts';
-import { digestOf } from '../../server/src/sessions/refresh.ts';
+import { sha256 } from '../../server/src/database/encryption.ts';
 import { databaseKinds, postgres } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { withDatabase } from '../support/stored-rows.ts';
@@ -176,8 +176,8 @@ for (const kind of databaseKinds) {
             },
             async (transaction) =>
               transaction.run(replaceRefreshDigest, {
-                old: digestOf(tokens.refreshToken),
-                next: digestOf(next),
+                old: sha256(tokens.refreshToken),
+                next: sha256(next),
               }),
           );
           assert.equal((await answer!).status, status);

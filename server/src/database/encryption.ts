@@ -1,10 +1,23 @@
-/** Encrypts short secrets with AES-256-GCM: with a key of their own, or with the master key, which is stored outside of the database. */
+/**
+ * Encrypts short secrets with AES-256-GCM: with a key of their own, or with the master key, which is stored outside of the database.
+ * Also creates random secrets, and computes their digests.
+ */
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
+
+/** 256 random bits. */
+export function randomSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A fast digest is sufficient for random secrets, but not for passwords. */
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
 
 /** Derives a key for one purpose from a random secret. */
 export function deriveKey(secret: string, { salt, purpose }: { salt: string; purpose: string }): Uint8Array {

@@ -3,8 +3,9 @@
  * characters. The prefix lets secret scanners find keys. The checksum detects typing errors without a database read.
  */
 
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { sha256 } from '../database/encryption.ts';
 
 export const apiKeyPrefix = 'esp_';
 const identifierLength = 16;
@@ -26,19 +27,14 @@ export function createApiKeyText(
 ): ApiKeyText & { readonly text: string } {
   const secret = randomText(secretLength);
   const start = `${apiKeyPrefix}${identifier}${secret}`;
-  return { text: start + checksumOf(start), identifier, secretDigest: digestOf(secret) };
+  return { text: start + checksumOf(start), identifier, secretDigest: sha256(secret) };
 }
 
 /** Undefined if the text has another form or a wrong checksum. */
 export function parseApiKeyText(text: string): ApiKeyText | undefined {
   const [, identifier = '', secret = '', checksum = ''] = keyShape.exec(text) ?? [];
   if (!identifier || checksumOf(text.slice(0, -checksumLength)) !== checksum) return undefined;
-  return { identifier, secretDigest: digestOf(secret) };
-}
-
-/** A fast digest is enough, because a random secret of 190 bits cannot be guessed. */
-function digestOf(secret: string): Uint8Array {
-  return createHash('sha256').update(secret).digest();
+  return { identifier, secretDigest: sha256(secret) };
 }
 
 function checksumOf(text: string): string {

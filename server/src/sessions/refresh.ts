@@ -7,11 +7,11 @@
  * `reuseToleranceSeconds`, a replay that gets no successor counts as a theft.
  */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts';
+import { decryptBytes, deriveKey, encryptBytes, sha256 } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
@@ -81,7 +81,7 @@ export class TokenRefresh {
     const { database, clock, authTokens } = this.#options;
     const token = authTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
-    const digest = digestOf(old.refreshToken);
+    const digest = sha256(old.refreshToken);
     const createUse = (): TokenUse => ({ digest, now: clock.now(), ...client });
     // Only a request that can succeed waits for the write lock. The conditional update then decides.
     const session = await database.get(findRefreshable, { id: token.sessionId, ...createUse() });
@@ -118,7 +118,7 @@ export class TokenRefresh {
     use: TokenUse,
   ): Promise<IssuedTokens | undefined> {
     const refreshToken = newRefreshToken();
-    const next = digestOf(refreshToken);
+    const next = sha256(refreshToken);
     const expiresAt = this.expiryFrom(use.now);
     const changed = await transaction.run(replaceRefreshToken, { ...use, id: sessionId, next, expiresAt });
     if (changed === 0) return undefined;
@@ -181,11 +181,6 @@ export class TokenRefresh {
 /** 122 random bits (RFC 9562, version 4). */
 export function newRefreshToken(): string {
   return randomUUID();
-}
-
-/** A fast digest is sufficient, because the token is random and not a password. */
-export function digestOf(refreshToken: string): Uint8Array {
-  return createHash('sha256').update(refreshToken).digest();
 }
 
 /** Only a client with both old tokens can decrypt the successor. */

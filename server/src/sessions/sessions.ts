@@ -11,6 +11,7 @@ import {
 import type { Settings } from '../config/settings-table.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
+import { sha256 } from '../database/encryption.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import { pruneInBatches, pruneStatements } from '../journal/prune.ts';
@@ -21,7 +22,6 @@ import type { SessionViewer, Viewer } from './auth-token.ts';
 import type { ClientInfo } from './session-reads.ts';
 import { identifyLogin, type ClearFailures, type LoginThrottle } from './login-throttle.ts';
 import {
-  digestOf,
   newRefreshToken,
   TokenRefresh,
   type IssuedTokens,
@@ -200,7 +200,7 @@ export class Sessions {
     const id = randomUUID();
     const refreshToken = newRefreshToken();
     const now = clock.now();
-    const digest = digestOf(refreshToken);
+    const digest = sha256(refreshToken);
     const max = settings.maxSessionsPerUser;
     let excess: readonly string[] = [];
     const start = async (transaction: Transaction): Promise<IssuedTokens | undefined> => {
@@ -299,7 +299,7 @@ export class Sessions {
 
   async logOutByRefreshToken(refreshToken: string): Promise<void> {
     const { database, clock } = this.#options;
-    const isFound = await logOutByDigest(database, clock, digestOf(refreshToken));
+    const isFound = await logOutByDigest(database, clock, sha256(refreshToken));
     if (!isFound) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 

@@ -1,12 +1,13 @@
 /** Prepares a new installation: its issuer, a signing key, the root folder and an administrator. */
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
 import { generatePassword, type Passwords } from '../accounts/passwords.ts';
 import { createFactorEncryption } from '../accounts/second-factors/factors.ts';
 import { sealTotpSecrets } from '../accounts/second-factors/sealed-secrets.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
+import { randomSecret } from '../database/encryption.ts';
 import { readInstallationValue, insertInstallationValue } from '../database/installation-values.ts';
 import { createDemoTree } from '../folders/import/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/new-folder-rows.ts';
@@ -42,7 +43,7 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Checked after the issuer is stored: a copy that starts at the same time also stores it, so one waits for the other.
     if (await readInstallationValue(transaction, 'copying')) throw new StartError(unfinishedCopy);
-    await insertInstallationValue(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
+    await insertInstallationValue(transaction, 'cursorKey', randomSecret());
     await ensureSigningKey(transaction, { encryption, now });
     // Like the signing keys, secrets from before the master key was set are encrypted now.
     if (factorEncryption.id !== null) {

@@ -3,7 +3,7 @@
 import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import { changeKindByEntry } from '../../live/change-kinds.ts';
 import { sql } from '../../../server/src/database/statement.ts';
-import { digestOf } from '../../../server/src/sessions/refresh.ts';
+import { sha256 } from '../../../server/src/database/encryption.ts';
 import type { ChaosWorld } from './clients/chaos-client.ts';
 import type { Attempt, FolderWriter } from './clients/folder-writer.ts';
 import type { Follower } from './clients/follower.ts';
@@ -75,7 +75,7 @@ async function checkSpentTokens({ cluster, tally }: ChaosWorld, { refreshers }: 
   const digests = new Set(rows.map(({ digest }) => Buffer.from(digest).toString('hex')));
   const spentTokens = refreshers.flatMap((refresher) => refresher.spentTokens);
   const missingTokens = spentTokens.filter(
-    ({ refreshToken }) => !digests.has(Buffer.from(digestOf(refreshToken)).toString('hex')),
+    ({ refreshToken }) => !digests.has(sha256(refreshToken).toString('hex')),
   );
   if (missingTokens.length > 0)
     tally.reportViolation(`${missingTokens.length} acknowledged refreshes are not stored`);

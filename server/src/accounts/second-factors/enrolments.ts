@@ -3,9 +3,8 @@
  * login confirms it with an enrolment token. The database contains only a digest of the session id or of the token.
  */
 
-import { createHash, randomBytes } from 'node:crypto';
 import type { Reader, Transaction } from '../../database/database.ts';
-import type { SealedSecret } from '../../database/encryption.ts';
+import { sha256, type SealedSecret } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { pruneStatements } from '../../journal/prune.ts';
 
@@ -51,10 +50,6 @@ export const expiredEnrolments = pruneStatements<{ before: number }>(
   sql`from totp_enrolments where expires_at <= ${'before'}`,
 );
 
-export function createEnrolmentToken(): string {
-  return randomBytes(32).toString('base64url');
-}
-
 export async function storeEnrolment(
   transaction: Transaction,
   key: EnrolmentKey,
@@ -90,10 +85,10 @@ export async function deleteEnrolments(transaction: Transaction, userId: string)
 
 /** A digest of a password hash, which changes with the password. */
 export function digestOfPasswordHash(passwordHash: string): Uint8Array {
-  return createHash('sha256').update(passwordHash).digest();
+  return sha256(passwordHash);
 }
 
 function digestOf(key: EnrolmentKey): Uint8Array {
   const parts = 'token' in key ? ['token', key.token] : ['session', key.sessionId];
-  return createHash('sha256').update(JSON.stringify(parts)).digest();
+  return sha256(JSON.stringify(parts));
 }

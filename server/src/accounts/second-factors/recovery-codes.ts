@@ -1,8 +1,9 @@
 /** Recovery codes: the fallback of a user without the phone or the passkey. Each works once. The database contains only digests. */
 
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
+import { sha256 } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 
 const recoveryCodeCount = 10;
@@ -72,7 +73,5 @@ function generateCode(): string {
 }
 
 function digestOf(userId: string, code: string): Uint8Array {
-  return createHash('sha256')
-    .update(JSON.stringify([userId, code]))
-    .digest();
+  return sha256(JSON.stringify([userId, code]));
 }

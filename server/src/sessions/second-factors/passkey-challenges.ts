@@ -3,8 +3,8 @@
  * database. A used challenge is stored until it expires, so that it works once on all nodes.
  */
 
-import { createHash } from 'node:crypto';
 import type { Reader, Transaction } from '../../database/database.ts';
+import { sha256 } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { pruneStatements } from '../../journal/prune.ts';
 import { SignedTokens, type TokenServices } from '../signed-token.ts';
@@ -63,7 +63,7 @@ export class PasskeyChallenges {
 
   issue(purpose: ChallengePurpose): Challenge {
     const { token, content } = this.#tokens.issue(toClaims(purpose), challengeMs);
-    return { id: token, challenge: digestOf(token).toString('base64url'), expiresAt: content.expiresAt };
+    return { id: token, challenge: sha256(token).toString('base64url'), expiresAt: content.expiresAt };
   }
 
   /** Returns undefined if the challenge has expired, was issued for another purpose, or was not issued by this server. */
@@ -77,7 +77,7 @@ export class PasskeyChallenges {
       content.user === expected.user &&
       content.sid === expected.sid;
     if (!isValid) return undefined;
-    return { id, challenge: digestOf(id).toString('base64url'), expiresAt: content.expiresAt };
+    return { id, challenge: sha256(id).toString('base64url'), expiresAt: content.expiresAt };
   }
 }
 
@@ -86,18 +86,14 @@ export async function spendChallenge(
   transaction: Transaction,
   { id, expiresAt }: Pick<Challenge, 'id' | 'expiresAt'>,
 ): Promise<boolean> {
-  return (await transaction.run(insertSpent, { digest: digestOf(id), expiresAt })) === 1;
+  return (await transaction.run(insertSpent, { digest: sha256(id), expiresAt })) === 1;
 }
 
 export async function isChallengeSpent(reader: Reader, { id }: Pick<Challenge, 'id'>): Promise<boolean> {
-  return (await reader.get(findSpent, { digest: digestOf(id) })) !== undefined;
+  return (await reader.get(findSpent, { digest: sha256(id) })) !== undefined;
 }
 
 function toClaims(purpose: ChallengePurpose): Claims {
   const { use } = purpose;
   return use === 'sign-in' ? { use } : { use, user: purpose.userId, sid: purpose.sessionId };
-}
-
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

@@ -2,7 +2,6 @@
 
 import type { LoginCredentials } from '../../accounts/passwords.ts';
 import {
-  createEnrolmentToken,
   digestOfPasswordHash,
   enrolmentMs,
   storeEnrolment,
@@ -10,6 +9,7 @@ import {
 import { isFactorRequired, readLoginMethods } from '../../accounts/second-factors/factors.ts';
 import { createTotpSecret } from '../../accounts/second-factors/totp.ts';
 import type { Transaction } from '../../database/database.ts';
+import { randomSecret } from '../../database/encryption.ts';
 import { Refusal } from '../../refusal.ts';
 import type { ClearFailures } from '../login-throttle.ts';
 import { checkCode, unlessUsed } from './code-check.ts';
@@ -85,7 +85,7 @@ export class SecondStep {
 
   async #startEnrolment({ userId, passwordHash }: LoginCredentials): Promise<Refusal> {
     const { database, clock, factorEncryption } = this.#services;
-    const enrolmentToken = createEnrolmentToken();
+    const enrolmentToken = randomSecret();
     const enrolment = {
       ...factorEncryption.encrypt(createTotpSecret(), userId),
       userId,

@@ -4,10 +4,10 @@
  * whom the provider has authenticated, are encrypted with a key that only the state or the code reveals.
  */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import { decryptBytes, deriveKey, encryptBytes } from '../../database/encryption.ts';
+import { decryptBytes, deriveKey, encryptBytes, randomSecret, sha256 } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { pruneInBatches, pruneStatements } from '../../journal/prune.ts';
 import { Refusal } from '../../refusal.ts';
@@ -113,7 +113,7 @@ export class Attempts {
     const range = addressRange(address);
     const row = {
       ...target,
-      digest: digestOf(state),
+      digest: sha256(state),
       addressRange: range,
       sealed: seal(secrets, state),
       now,
@@ -131,7 +131,7 @@ export class Attempts {
 
   /** Takes the attempt of a state. Each state can be used once: of several callbacks, one gets the attempt. */
   async take(state: string): Promise<Attempt | undefined> {
-    const digest = digestOf(state);
+    const digest = sha256(state);
     const parameters = { digest, now: this.#clock.now() };
     // Any client can send an unknown state. It does not wait for the write lock.
     const found = await this.#database.get(findAttempt, parameters);
@@ -152,7 +152,7 @@ export class Attempts {
     const code = randomSecret();
     const now = this.#clock.now();
     const row = {
-      digest: digestOf(code),
+      digest: sha256(code),
       challenge,
       sealed: seal(person, code),
       startedAt,
@@ -164,7 +164,7 @@ export class Attempts {
 
   /** Returns undefined if the code is not valid, or belongs to another verifier. Call `spendCode()` to use the code up. */
   async readCode(code: string, verifier: string): Promise<RedeemedCode | undefined> {
-    const digest = digestOf(code);
+    const digest = sha256(code);
     const found = await this.#database.get(findCode, { digest, now: this.#clock.now() });
     if (!found || !matchesChallenge(verifier, found.challenge)) return undefined;
     const person = unseal<AuthenticatedPerson>(found.sealed, code);
@@ -200,20 +200,11 @@ export function invalidCode(): Refusal {
   );
 }
 
-/** 256 random bits. */
-export function randomSecret(): string {
-  return randomBytes(32).toString('base64url');
-}
-
 /** RFC 7636 §4.6, method S256. */
 function matchesChallenge(verifier: string, challenge: string): boolean {
-  const expected = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
+  const expected = Buffer.from(sha256(verifier).toString('base64url'));
   const stored = Buffer.from(challenge);
   return expected.length === stored.length && timingSafeEqual(expected, stored);
-}
-
-export function digestOf(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
 }
 
 function sealingKey(secret: string): Uint8Array {

@@ -5,13 +5,13 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Database, Reader, Transaction } from '../../database/database.ts';
-import { decryptBytes, deriveKey, encryptBytes } from '../../database/encryption.ts';
+import { decryptBytes, deriveKey, encryptBytes, sha256 } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { runChange } from '../../journal/journal.ts';
 import { pruneInBatches, pruneStatements } from '../../journal/prune.ts';
 import { Refusal } from '../../refusal.ts';
 import { revokeSession, type RevocationCache } from '../revocation.ts';
-import { codeMs, digestOf } from './attempts.ts';
+import { codeMs } from './attempts.ts';
 import type { AuthenticatedPerson, LogoutRequest } from './provider.ts';
 
 interface SessionOfUser {
@@ -141,7 +141,7 @@ export class ProviderSessions {
     const { database, clock, revoked } = this.#options;
     const now = clock.now();
     const ended = await runChange(database, async (transaction) => {
-      const digest = digestOf(`${issuer} ${tokenId}`);
+      const digest = sha256(`${issuer} ${tokenId}`);
       const row = { digest, issuer, subject: subject ?? null, sid: sid ?? null, now };
       if ((await transaction.run(insertLogout, row)) === 0) {
         throw new Refusal('BAD_INPUT', 'This logout token was already used.');

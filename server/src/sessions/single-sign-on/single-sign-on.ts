@@ -12,6 +12,7 @@ import { withTimeout } from '../../concurrency/timeout.ts';
 import type { GroupMapping } from '../../config/sign-in-settings.ts';
 import type { Settings } from '../../config/settings-table.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { randomSecret } from '../../database/encryption.ts';
 import type { ChangeOrigin } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import type { IssuedTokens } from '../refresh.ts';
@@ -19,14 +20,7 @@ import type { RevocationCache } from '../revocation.ts';
 import type { ClientInfo } from '../session-reads.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SignIns } from '../sign-ins.ts';
-import {
-  Attempts,
-  invalidCode,
-  randomSecret,
-  spendCode,
-  type Attempt,
-  type RedeemedCode,
-} from './attempts.ts';
+import { Attempts, invalidCode, spendCode, type Attempt, type RedeemedCode } from './attempts.ts';
 import { synchronizeGroups } from './groups.ts';
 import { findIdentity, insertIdentity, recordUse, type Identity } from './identities.ts';
 import { ProviderSessions } from './provider-sessions.ts';
