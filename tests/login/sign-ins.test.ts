@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { noPassword } from '../../server/src/accounts/passwords.ts';
+import { noPassword } from '../../server/src/accounts/users.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { SignIns } from '../../server/src/sessions/sign-ins.ts';
 import { databaseKinds } from '../support/databases.ts';

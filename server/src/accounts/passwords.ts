@@ -12,7 +12,7 @@ import { countSpareCores, type Semaphore } from '../concurrency/semaphore.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal, tooManyLogins } from '../refusal.ts';
-import { accountNameKey, toAccountName, type CheckedCredentials } from './users.ts';
+import { accountNameKey, noPassword, toAccountName, type CheckedCredentials } from './users.ts';
 
 export interface PasswordCost {
   readonly memoryCost: number;
@@ -27,9 +27,6 @@ interface PasswordOptions {
   readonly maxWaiting?: number;
   readonly cost?: PasswordCost | undefined;
 }
-
-/** The stored hash of a user who cannot sign in with a password, for example a user of single sign-on. No password matches it. */
-export const noPassword = '';
 
 const defaultCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 

@@ -254,6 +254,9 @@ export interface CheckedCredentials {
   readonly passwordHash: string;
 }
 
+/** The stored hash of a user who cannot sign in with a password, for example a user of single sign-on. No password matches it. */
+export const noPassword = '';
+
 interface StoredUser {
   readonly id: string;
   readonly username: string;
@@ -337,6 +340,7 @@ export function requireNoApiKey({ byApiKeyId }: ChangeOrigin): void {
   );
 }
 
+/** Administrators cannot disable or demote themselves. */
 export async function updateUser(
   transaction: Transaction,
   id: string,
@@ -391,7 +395,7 @@ export async function resetPassword(
 }
 
 /** Refuses a service account. */
-export function requirePerson({ kind, username }: User): void {
+function requirePerson({ kind, username }: User): void {
   if (kind === 'PERSON') return;
   throw new Refusal(
     'CONFLICT',
@@ -405,7 +409,7 @@ const updateToService = sql<{ id: string; passwordHash: string }>`
 /** Converts a person to a service account: the password is deleted, and the grants and groups stay. */
 export async function convertToServiceAccount(
   transaction: Transaction,
-  { id, passwordHash }: { readonly id: string; readonly passwordHash: string },
+  id: string,
   by: ChangeOrigin,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
@@ -414,7 +418,7 @@ export async function convertToServiceAccount(
     throw new Refusal('CONFLICT', `${user.username} is already a service account.`);
   }
   await requireOtherAdministrator(transaction, user);
-  await transaction.run(updateToService, { id, passwordHash });
+  await transaction.run(updateToService, { id, passwordHash: noPassword });
   const [before, after] = [{ kind: 'PERSON' }, { kind: 'SERVICE' }];
   record(transaction, { kind: 'UPDATE_USER', ...by, userId: id, before, after });
 }

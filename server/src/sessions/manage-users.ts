@@ -3,18 +3,13 @@
  * in `accounts/`, because they can revoke sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
  */
 
-import {
-  checkPassword,
-  hashQueueEntry,
-  noPassword,
-  Passwords,
-  requireGoodPassword,
-} from '../accounts/passwords.ts';
+import { checkPassword, hashQueueEntry, Passwords, requireGoodPassword } from '../accounts/passwords.ts';
 import {
   changePassword,
   convertToServiceAccount,
   createUser,
   deleteUser,
+  noPassword,
   readAdministrators,
   readUserByName,
   requireAccountName,
@@ -99,7 +94,7 @@ export class Users {
   /** Also revokes all of the user's sessions. */
   convertToServiceAccount(caller: Caller, id: string): Promise<Changed<ChangedUser>> {
     return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
-      await convertToServiceAccount(transaction, { id, passwordHash: noPassword }, by);
+      await convertToServiceAccount(transaction, id, by);
       await deleteEnrolments(transaction, id);
       await deleteFactors(transaction, id, by.now);
       await revokeUserSessions(transaction, { userId: id }, { because: 'revoked', ...by });

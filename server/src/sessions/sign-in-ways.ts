@@ -1,6 +1,6 @@
 /** The ways in which a user can sign in. Users must not remove the last one of their own. */
 
-import { noPassword } from '../accounts/passwords.ts';
+import { noPassword } from '../accounts/users.ts';
 import type { RelyingParty } from '../accounts/second-factors/relying-party.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Transaction } from '../database/database.ts';

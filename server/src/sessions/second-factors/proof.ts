@@ -3,7 +3,8 @@
  * session alone must not change them. Failed proofs are counted by session: wrong codes like the wrong codes of a login, others like wrong passwords.
  */
 
-import { checkPassword, noPassword, readPasswordHash, type Passwords } from '../../accounts/passwords.ts';
+import { checkPassword, readPasswordHash, type Passwords } from '../../accounts/passwords.ts';
+import { noPassword } from '../../accounts/users.ts';
 import { hasFactor } from '../../accounts/second-factors/factors.ts';
 import type { Transaction } from '../../database/database.ts';
 import type { Caller, Changed } from '../../journal/change-runner.ts';

@@ -5,8 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { noPassword } from '../../accounts/passwords.ts';
-import { createUser, readUser, readUserByName, toAccountName } from '../../accounts/users.ts';
+import { createUser, noPassword, readUser, readUserByName, toAccountName } from '../../accounts/users.ts';
 import type { Clock } from '../../clock.ts';
 import { withTimeout } from '../../concurrency/timeout.ts';
 import type { GroupMapping } from '../../config/sign-in-settings.ts';

@@ -3,8 +3,8 @@
 import { isFactorRequired, readTotp } from '../../../accounts/second-factors/factors.ts';
 import { listPasskeys, type Passkey as PasskeyRow } from '../../../accounts/second-factors/passkeys.ts';
 import { countRecoveryCodes } from '../../../accounts/second-factors/recovery-codes.ts';
-import { noPassword, readPasswordHash } from '../../../accounts/passwords.ts';
-import { requireUser } from '../../../accounts/users.ts';
+import { readPasswordHash } from '../../../accounts/passwords.ts';
+import { noPassword, requireUser } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { requireSession } from '../../../sessions/auth-token.ts';
 import { personalField } from '../../field-marks.ts';
