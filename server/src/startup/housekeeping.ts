@@ -28,7 +28,7 @@ export class Housekeeping {
   #stopTimers: readonly (() => Promise<void>)[] = [];
 
   constructor(services: Services) {
-    const { database, clock, settings, sessions, signIns, singleSignOn } = services;
+    const { database, clock, settings, sessions, singleSignOn } = services;
     const storedData = [
       createKeyRotation(services),
       () => purgeTrash(database, clock.now(), settings.trashDays),
@@ -41,11 +41,7 @@ export class Housekeeping {
     this.#services = services;
     // Only the first worker runs the tasks for stored data. `sessions.prune` runs in each worker, because it also saves and
     // clears data in the memory of the worker.
-    this.#tasks = [
-      () => sessions.prune(),
-      () => signIns.store(),
-      ...(services.isFirstWorker ? storedData : []),
-    ];
+    this.#tasks = [() => sessions.prune(), ...(services.isFirstWorker ? storedData : [])];
   }
 
   /** Reads only the signing keys periodically, for tests that call `run` themselves. */
@@ -100,9 +96,10 @@ export class Housekeeping {
 
   /** Runs every task once. */
   async run(): Promise<void> {
-    const { keys, isReady, backups } = this.#services;
+    const { keys, signIns, isReady, backups } = this.#services;
     await isReady();
     await keys.reread();
+    await signIns.store();
     await runAll(this.#tasks);
     await backups?.makeIfDue();
   }
