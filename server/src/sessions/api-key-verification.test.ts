@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { createApiKeyText, type ApiKeyText } from './api-key-text.ts';
 import { ApiKeyVerification } from './api-key-verification.ts';
 import type { RevocationCache } from './revocation.ts';
-import type { SignInAttempt } from './sign-ins.ts';
+import type { SignInAttempt } from './sign-in-buffer.ts';
 
 /** More keys than the server caches. */
 const manyKeys = 10_500;

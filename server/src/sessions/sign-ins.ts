@@ -19,8 +19,6 @@ import {
   type SignInMethod,
 } from './sign-in-buffer.ts';
 
-export type { SignIn, SignInAttempt, SignInMethod, SignInResult } from './sign-in-buffer.ts';
-
 interface SignInOptions {
   readonly database: Database;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-v
 import { firstId, isRowId } from '../../../database/statement.ts';
 import type { Reader } from '../../../database/database.ts';
 import { countSignIns, listSignIns, type SignInFilter as Filter } from '../../../sessions/sign-in-reads.ts';
-import type { SignIn as SignInRow, SignInMethod, SignInResult } from '../../../sessions/sign-ins.ts';
+import type { SignIn as SignInRow, SignInMethod, SignInResult } from '../../../sessions/sign-in-buffer.ts';
 import { builder, User } from '../builder.ts';
 import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection, toTimeAndId, type KeysetList } from '../connections/relay-connection.ts';
