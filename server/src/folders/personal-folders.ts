@@ -59,7 +59,7 @@ export class PersonalFolders {
     caller: Caller,
     { folderId, isFavorite }: { readonly folderId: string; readonly isFavorite: boolean },
   ): Promise<Changed<void>> {
-    requirePerson(caller);
+    refuseApiKey(caller);
     const personalList = { userId: caller.userId, kind: 'favorite' } as const;
     return this.#changes.runUnrecorded(caller, {
       read: async (snapshot, access) => {
@@ -92,7 +92,7 @@ export class PersonalFolders {
 
   /** Repeating the latest visit writes nothing. */
   visit(caller: Caller, { folderId }: { readonly folderId: string }): Promise<Changed<void>> {
-    requirePerson(caller);
+    refuseApiKey(caller);
     const personalList = { userId: caller.userId, kind: 'recent' } as const;
     return this.#changes.runUnrecorded(caller, {
       read: async (snapshot, access) => {
@@ -117,7 +117,7 @@ export class PersonalFolders {
 }
 
 /** A key sees only some of the favorites, so it must not remove those that it does not see. */
-function requirePerson({ apiKeyId }: Caller): void {
+function refuseApiKey({ apiKeyId }: Caller): void {
   if (apiKeyId === undefined) return;
   throw new Refusal(
     'FORBIDDEN',

@@ -41,9 +41,8 @@ export function rightsHolderOf(viewer: Viewer): Pick<Viewer, 'userId' | 'apiKeyI
 /** Refuses an API key: it must not change how its user logs in, or read the sessions of the user. */
 export function requireSession<T extends Pick<Viewer, 'sessionId'>>(
   caller: T,
-): T & { readonly sessionId: string } {
-  const { sessionId } = caller;
-  if (sessionId !== undefined) return { ...caller, sessionId };
+): asserts caller is T & { readonly sessionId: string } {
+  if (caller.sessionId !== undefined) return;
   throw new Refusal('FORBIDDEN', 'You cannot do this with an API key. Log in and use an auth token.');
 }
 

@@ -135,7 +135,8 @@ export class Users {
     caller: Caller,
     { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
   ): Promise<Changed<number>> {
-    const { userId, sessionId } = requireSession(caller);
+    requireSession(caller);
+    const { userId, sessionId } = caller;
     const { database } = this.#changes;
     const { passwords, throttle } = this.#services;
     return this.#changes.runUnlessMade(caller, numberCodec, async () => {

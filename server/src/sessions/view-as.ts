@@ -132,8 +132,8 @@ export class Views {
    * The token is issued after the commit and never stored. A repeated request with the same idempotency key returns another
    * token of the same view, which ends at the same time.
    */
-  async start(apiCaller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
-    const caller = requireSession(apiCaller);
+  async start(caller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
+    requireSession(caller);
     const { result, ...made } = await runAsAdministrator(
       this.#changes,
       caller,

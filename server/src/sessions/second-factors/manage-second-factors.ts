@@ -98,8 +98,8 @@ export class SecondFactors {
   }
 
   /** An existing app stays valid until the new one is confirmed. */
-  startTotp(anyCaller: Caller, { proof }: WithProof): Promise<Changed<Expiring<TotpSetup>>> {
-    const caller = requireSession(anyCaller);
+  startTotp(caller: Caller, { proof }: WithProof): Promise<Changed<Expiring<TotpSetup>>> {
+    requireSession(caller);
     const { factorEncryption, factorIssuer: issuer } = this.#services;
     const { userId, sessionId } = caller;
     return this.#runWithProof(caller, proof, undefined, async (transaction, _, { now }) => {
@@ -113,8 +113,8 @@ export class SecondFactors {
     });
   }
 
-  confirmTotp(anyCaller: Caller, { code }: { readonly code: string }): Promise<Changed<FactorChange>> {
-    const caller = requireSession(anyCaller);
+  confirmTotp(caller: Caller, { code }: { readonly code: string }): Promise<Changed<FactorChange>> {
+    requireSession(caller);
     const { database, clock, factorEncryption } = this.#services;
     const { userId, sessionId } = caller;
     return this.#changes.runUnlessMade(caller, factorCodec, async () => {
@@ -142,8 +142,8 @@ export class SecondFactors {
   }
 
   /** Returns the number of ended sessions. */
-  removeTotp(anyCaller: Caller, { proof }: WithProof): Promise<Changed<number>> {
-    const caller = requireSession(anyCaller);
+  removeTotp(caller: Caller, { proof }: WithProof): Promise<Changed<number>> {
+    requireSession(caller);
     const { userId } = caller;
     return this.#changeWithProof(caller, proof, numberCodec, async (transaction, rights, by) => {
       if (!(await deleteTotp(transaction, userId, by.now))) {
@@ -153,11 +153,8 @@ export class SecondFactors {
     });
   }
 
-  createRecoveryCodes(
-    anyCaller: Caller,
-    { proof }: WithProof,
-  ): Promise<Changed<readonly string[] | undefined>> {
-    const caller = requireSession(anyCaller);
+  createRecoveryCodes(caller: Caller, { proof }: WithProof): Promise<Changed<readonly string[] | undefined>> {
+    requireSession(caller);
     const { userId } = caller;
     return this.#changeWithProof(caller, proof, codesCodec, async (transaction, _, by) => {
       if (!(await hasFactor(transaction, userId))) {
@@ -168,8 +165,8 @@ export class SecondFactors {
     });
   }
 
-  startPasskey(anyCaller: Caller, { proof }: WithProof): Promise<Changed<Expiring<PasskeyRequest>>> {
-    const caller = requireSession(anyCaller);
+  startPasskey(caller: Caller, { proof }: WithProof): Promise<Changed<Expiring<PasskeyRequest>>> {
+    requireSession(caller);
     const { userId, sessionId } = caller;
     const relyingParty = requireRelyingParty(this.#services);
     return this.#runWithProof(caller, proof, undefined, async (transaction) => {
@@ -184,10 +181,10 @@ export class SecondFactors {
 
   /** The challenge belongs to the session that proved its user, so it can create a passkey only for this user. */
   finishPasskey(
-    anyCaller: Caller,
+    caller: Caller,
     input: { readonly challengeId: string; readonly response?: unknown; readonly name: string },
   ): Promise<Changed<PasskeyChange>> {
-    const caller = requireSession(anyCaller);
+    requireSession(caller);
     const { userId, sessionId } = caller;
     const relyingParty = requireRelyingParty(this.#services);
     const name = requirePasskeyName(input.name);
@@ -211,10 +208,10 @@ export class SecondFactors {
   }
 
   renamePasskey(
-    anyCaller: Caller,
+    caller: Caller,
     { id, name: input }: { readonly id: string; readonly name: string },
   ): Promise<Changed<void>> {
-    const caller = requireSession(anyCaller);
+    requireSession(caller);
     const name = requirePasskeyName(input);
     return this.#changes.run(caller, {
       codec: voidCodec,
@@ -225,11 +222,8 @@ export class SecondFactors {
   }
 
   /** Returns the number of ended sessions. */
-  removePasskey(
-    anyCaller: Caller,
-    { id, proof }: WithProof<{ readonly id: string }>,
-  ): Promise<Changed<number>> {
-    const caller = requireSession(anyCaller);
+  removePasskey(caller: Caller, { id, proof }: WithProof<{ readonly id: string }>): Promise<Changed<number>> {
+    requireSession(caller);
     const { userId } = caller;
     return this.#changeWithProof(caller, proof, numberCodec, async (transaction, rights, by) => {
       const { name } = await deletePasskey(transaction, { userId, id }, by.now);

@@ -138,7 +138,8 @@ export class Identities {
     caller: Caller,
     input: { readonly code: string; readonly verifier: string },
   ): Promise<Changed<{ readonly id: string }>> {
-    const { sessionId } = requireSession(caller);
+    requireSession(caller);
+    const { sessionId } = caller;
     const codes = this.#codes;
     if (!codes) throw new Refusal('CONFLICT', 'Single sign-on is not configured on this server.');
     return this.#changes.runUnlessMade(caller, idCodec, async () => {

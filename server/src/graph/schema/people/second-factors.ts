@@ -91,7 +91,8 @@ builder.objectField(Viewer, 'secondFactor', (t) =>
     extensions: personalField,
     description: 'Your second factor. FORBIDDEN in a view, and for API keys.',
     resolve: (viewer, _, { access }) => {
-      requireAccountDetails(requireSession(viewer), access);
+      requireSession(viewer);
+      requireAccountDetails(viewer, access);
       return { userId: viewer.userId };
     },
   }),
