@@ -5,11 +5,11 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { ConsistentReader, Database, Snapshot, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
-import { readHead, type JournalHead } from '../journal/journal.ts';
+import { readHead, type JournalHead, type RightsHolder } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { Access, accessLevels, rightsIdOf, type AccessLevel, type RightsHolder } from './access.ts';
+import { Access, accessLevels, rightsIdOf, type AccessLevel, type ApiKeyLimits } from './access.ts';
 import { Ancestry } from './ancestry.ts';
-import { limitGrants, readKeyLimits, type KeyLimits } from './api-key-limits.ts';
+import { limitGrants, readKeyLimits } from './api-key-limits.ts';
 
 export interface AccessSnapshot {
   readonly access: Access;
@@ -172,7 +172,7 @@ interface AccessToRead {
   /** Whether the user is an administrator. */
   readonly isAdministrator: boolean;
   /** The limits of an API key of the user. */
-  readonly limits?: KeyLimits | undefined;
+  readonly limits?: ApiKeyLimits | undefined;
   /** The path of a deleted folder that is treated as still present. */
   readonly formerPathIds?: readonly string[];
 }

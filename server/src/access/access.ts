@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { RightsHolder } from '../journal/journal.ts';
 
 /** What a user may do with a folder. Each level includes those before it. */
 export const accessLevels = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 } as const;
@@ -31,12 +32,8 @@ export interface ApiKeyLimits {
   readonly level: AccessLevel;
   /** The only folder that the key reads, with the folders inside it. Null if the key is not confined to a folder. */
   readonly folderId: string | null;
-}
-
-/** Whose rights apply: those of a user, or of an API key of the user. */
-export interface RightsHolder {
-  readonly userId: string;
-  readonly apiKeyId?: string | undefined;
+  /** Whether the key keeps the administrator role of its user. */
+  readonly isAdministrator: boolean;
 }
 
 /** Identifies the rights of a holder, for example in a cache. */

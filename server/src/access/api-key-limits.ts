@@ -10,11 +10,6 @@ import { Refusal } from '../refusal.ts';
 import { accessLevels, type AccessFacts, type AccessLevel, type ApiKeyLimits } from './access.ts';
 import type { Ancestry } from './ancestry.ts';
 
-export interface KeyLimits extends ApiKeyLimits {
-  /** Whether the key keeps the administrator role of its user. */
-  readonly isAdministrator: boolean;
-}
-
 type Grants = AccessFacts['grants'];
 
 const { NONE } = accessLevels;
@@ -35,7 +30,7 @@ const findFormerAncestors = sql<{ ids: readonly string[] }, FormerParent>`
   select id, parent_id as "parentId" from up`;
 
 /** Refuses a key that was revoked or deleted. `TokenLease` and `ApiKeyVerification` check the expiry. */
-export async function readKeyLimits(reader: Reader, id: string): Promise<KeyLimits> {
+export async function readKeyLimits(reader: Reader, id: string): Promise<ApiKeyLimits> {
   const key = await readApiKey(reader, id);
   if (!key || key.revokedAt !== null) throw new Refusal('INVALID_AUTH_TOKEN', 'This API key was revoked.');
   const { level, folderId, isAdministrator } = key;
@@ -54,7 +49,7 @@ export async function limitGrants(
     grants,
     limits: { level: max, folderId },
     ancestry,
-  }: { readonly grants: Grants; readonly limits: KeyLimits; readonly ancestry: Ancestry },
+  }: { readonly grants: Grants; readonly limits: ApiKeyLimits; readonly ancestry: Ancestry },
 ): Promise<Grants> {
   const limited = grants.map(({ pathIds, level }) => ({
     pathIds,

@@ -7,9 +7,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { CachedAccess, LatestAccess } from '../access/access-cache.ts';
-import type { Access, RightsHolder } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import type { FolderChange } from '../folders/change-feed/folder-changes.ts';
 import type { JournalEvent } from '../journal/journal-subscription.ts';
+import type { RightsHolder } from '../journal/journal.ts';
 import { rightsHolderOf } from '../sessions/auth-token.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { createFieldCheck, createVariableList, isPersonalField } from './field-marks.ts';

@@ -5,7 +5,6 @@
 
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { AccessCache, LatestAccess } from '../access/access-cache.ts';
-import type { RightsHolder } from '../access/access.ts';
 import type { Scheduler, Task } from '../concurrency/fair-scheduler.ts';
 import {
   isPromise,
@@ -21,7 +20,7 @@ import { AccessChanges } from '../folders/change-feed/access-changes.ts';
 import { readFirst } from '../folders/first-read.ts';
 import { viewTree, type FirstRead } from '../folders/tree-view.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
-import type { JournalHead } from '../journal/journal.ts';
+import type { JournalHead, RightsHolder } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { rightsHolderOf, type Viewer } from '../sessions/auth-token.ts';
 import { viewEnded } from '../sessions/view-as.ts';

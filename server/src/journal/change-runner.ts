@@ -10,14 +10,19 @@ import type { ChangeOptions, Database, Snapshot, Transaction } from '../database
 import { clientGone, Refusal } from '../refusal.ts';
 import { findStoredResult, storeResult, toResult, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPosition } from './journal-entry.ts';
-import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type JournalHead } from './journal.ts';
+import {
+  lockForChange,
+  readHead,
+  readLockedHead,
+  type ChangeOrigin,
+  type JournalHead,
+  type RightsHolder,
+} from './journal.ts';
 
 /** The viewer who requests a change. */
-export interface Caller {
-  readonly userId: string;
+export interface Caller extends RightsHolder {
   /** Undefined if the request has an API key. */
   readonly sessionId: string | undefined;
-  readonly apiKeyId?: string | undefined;
   /** Aborted when no client waits for the response. A waiting change then does not begin. */
   readonly signal?: AbortSignal | undefined;
   /** Set only if the request has an idempotency key. */
@@ -73,8 +78,6 @@ interface UnrecordedChange<Rights, Read> {
 }
 
 type ViewerChangeOrigin = ChangeOrigin & { readonly byUserId: string };
-
-type RightsHolder = Pick<Caller, 'userId' | 'apiKeyId'>;
 
 /** Reads the rights of a user or of an API key. Refuses a disabled or deleted user, and a revoked key. */
 interface RightsReader<Rights> {

@@ -9,6 +9,7 @@ import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { JournalPosition } from './journal-entry.ts';
+import type { RightsHolder } from './journal.ts';
 import { pruneInBatches, pruneStatements } from './prune.ts';
 
 /** Identifies one change of one request. */
@@ -46,7 +47,7 @@ const expiredKeys = pruneStatements<{ before: number }>(
 
 /** Identifies one of the changes in a request. Its path in the response is unique in the request. Each API key has its own idempotency keys. */
 export function identifyChange(
-  { userId, apiKeyId }: { readonly userId: string; readonly apiKeyId?: string | undefined },
+  { userId, apiKeyId }: RightsHolder,
   key: string,
   { path, name, input }: { readonly path: string; readonly name: string; readonly input: unknown },
 ): ChangeIdentity {

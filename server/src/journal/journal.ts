@@ -10,6 +10,13 @@ import type { ChangeOptions, Database, Reader, Transaction } from '../database/d
 import { forUpdate, list, sql } from '../database/statement.ts';
 import type { EntryRow, JournalKind, JournalPosition } from './journal-entry.ts';
 
+/** Whose rights apply: those of a user, or of an API key of the user. */
+export interface RightsHolder {
+  readonly userId: string;
+  /** Set if the request has an API key instead of an auth token. */
+  readonly apiKeyId?: string | undefined;
+}
+
 /** The user who makes a change, and its time. */
 export interface ChangeOrigin {
   /** Null for the server itself. */

@@ -1,16 +1,14 @@
 /** Issues and verifies auth tokens (JWTs with the type of RFC 9068), and defines the viewer that an auth token or an API key identifies. */
 
+import type { RightsHolder } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { maxAuthTokenMs } from './revocation.ts';
 import { SignedTokens, type TokenServices } from './signed-token.ts';
 
 /** The authenticated user who makes a request. Code above `sessions/` receives a viewer and never reads a token. */
-export interface Viewer {
-  readonly userId: string;
+export interface Viewer extends RightsHolder {
   /** Undefined for an API key, which has no session. */
   readonly sessionId: string | undefined;
-  /** Set if the request has an API key instead of an auth token. The rights are then those of the key. */
-  readonly apiKeyId?: string | undefined;
   /** The id of the key that signed the auth token. */
   readonly signingKeyId?: string | undefined;
   /** In milliseconds since 1970. Infinity for an API key without an expiry. */
@@ -34,7 +32,7 @@ export interface View {
 }
 
 /** Whose rights apply to a request: the viewed user, the API key, or the user. The work for the request is charged to `viewer.userId`. */
-export function rightsHolderOf(viewer: Viewer): Pick<Viewer, 'userId' | 'apiKeyId'> {
+export function rightsHolderOf(viewer: Viewer): RightsHolder {
   return viewer.view ? { userId: viewer.view.userId } : viewer;
 }
 

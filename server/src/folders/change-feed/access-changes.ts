@@ -4,11 +4,12 @@
  */
 
 import type { AccessCache, LatestAccess, AccessSnapshot } from '../../access/access-cache.ts';
-import { rightsIdOf, type Access, type RightsHolder } from '../../access/access.ts';
+import { rightsIdOf, type Access } from '../../access/access.ts';
 import { hasAccessChangedTwice } from '../../access/access-history.ts';
 import type { ConsistentReader, Database } from '../../database/database.ts';
 import type { JournalEntry } from '../../journal/journal-entry.ts';
 import type { JournalFeed } from '../../journal/journal-feed.ts';
+import type { RightsHolder } from '../../journal/journal.ts';
 import { effectsOfAccess, type Effect } from './folder-changes.ts';
 
 interface AccessChangesServices {
