@@ -348,6 +348,10 @@ for (const kind of databaseKinds) {
       assert.match(await error(service, annToken), /^FORBIDDEN: Only administrators may create API keys/);
       assert.match(await error(ann.id), /^FORBIDDEN: You can create API keys only for yourself/);
       assert.match(await error('nobody'), /^NOT_FOUND/);
+      assert.match(
+        await people.mutationError('createApiKey', { name: 'x', level: 'NONE' }),
+        /^BAD_INPUT: `level` must be READ, WRITE or MANAGE/,
+      );
       const hidden = (await people.query<{ folder: { id: string } }>('{folder(path: "/Secret"){id}}')).folder
         .id;
       assert.match(

@@ -9,7 +9,7 @@ import {
   type ApiKey,
 } from '../accounts/api-keys.ts';
 import { requireAccountName, requireUser, type User, type ViewerRights } from '../accounts/users.ts';
-import type { Transaction } from '../database/database.ts';
+import type { Reader, Transaction } from '../database/database.ts';
 import {
   idCodec,
   voidCodec,
@@ -20,13 +20,15 @@ import {
 import { record, type ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { createApiKeyText } from './api-key-text.ts';
+import type { Viewer } from './auth-token.ts';
 import { areNetworksInside, requireNetworks } from './client-networks.ts';
 
 export interface NewApiKey {
   /** By default the caller. */
   readonly userId?: string | null | undefined;
   readonly name: string;
-  readonly level: ApiKey['level'];
+  /** 0 for NONE, which is refused. */
+  readonly level: 0 | ApiKey['level'];
   readonly folderId?: string | null | undefined;
   readonly isAdministrator: boolean;
   readonly expiresAt?: number | null | undefined;
@@ -37,10 +39,6 @@ export interface CreatedApiKey {
   readonly id: string;
   /** The key itself. Missing if an earlier request with the same idempotency key created it. */
   readonly text?: string;
-}
-
-interface KeyRights extends ViewerRights {
-  readonly apiKeyId?: string | undefined;
 }
 
 /** Refuses a folder that the viewer does not see. */
@@ -55,7 +53,7 @@ const maxKeysPerDay = 1_000;
 const dayMs = 86_400_000;
 const maxExpiryMs = 10 * 365 * dayMs;
 
-export class ApiKeys<Rights extends KeyRights> {
+export class ApiKeys<Rights extends ViewerRights> {
   readonly #changes: ChangeRunner<Rights>;
   readonly #requireFolder: FolderCheck<Rights>;
 
@@ -91,16 +89,25 @@ export class ApiKeys<Rights extends KeyRights> {
   revoke(caller: Caller, id: string): Promise<Changed<void>> {
     return this.#changes.run(caller, {
       codec: voidCodec,
-      work: async (transaction, { userId, isAdministrator }, by) => {
-        const key = await readApiKey(transaction, id);
-        const isOwn = key?.userId === userId && (caller.apiKeyId === undefined || caller.apiKeyId === id);
-        if (!key || !(isOwn || isAdministrator)) {
-          throw new Refusal('NOT_FOUND', 'There is no API key with this id.');
-        }
+      work: async (transaction, rights, by) => {
+        const key = await findApiKey(transaction, caller, rights, id);
+        if (!key) throw new Refusal('NOT_FOUND', 'There is no API key with this id.');
         await revokeApiKey(transaction, key, by);
       },
     });
   }
+}
+
+/** Finds a key of the viewer or, for an administrator, of any user. With an API key that does not act as administrator, finds only that key. */
+export async function findApiKey(
+  reader: Reader,
+  { apiKeyId, view }: Pick<Viewer, 'apiKeyId' | 'view'>,
+  { userId, isAdministrator }: ViewerRights,
+  id: string,
+): Promise<ApiKey | undefined> {
+  const key = await readApiKey(reader, id);
+  const isOwn = key?.userId === userId && !view && (apiKeyId === undefined || apiKeyId === id);
+  return isOwn || isAdministrator ? key : undefined;
 }
 
 /** Revokes a key, unless it is already revoked. */
@@ -111,7 +118,7 @@ async function revokeApiKey(transaction: Transaction, key: ApiKey, by: ChangeOri
   record(transaction, { kind: 'REVOKE_API_KEY', ...by, userId: key.userId, before, changesAccess: true });
 }
 
-function requireMayCreate({ apiKeyId }: Caller, { isAdministrator }: KeyRights): void {
+function requireMayCreate({ apiKeyId }: Caller, { isAdministrator }: ViewerRights): void {
   if (apiKeyId === undefined || isAdministrator) return;
   throw new Refusal(
     'FORBIDDEN',
@@ -119,7 +126,7 @@ function requireMayCreate({ apiKeyId }: Caller, { isAdministrator }: KeyRights):
   );
 }
 
-function requireOwner(user: User, caller: Caller, { isAdministrator }: KeyRights): void {
+function requireOwner(user: User, caller: Caller, { isAdministrator }: ViewerRights): void {
   if (user.kind === 'SERVICE') {
     if (isAdministrator) return;
     throw new Refusal('FORBIDDEN', 'Only administrators may create API keys for service accounts.');
@@ -151,6 +158,7 @@ async function requireBelowLimits(transaction: Transaction, userId: string, now:
 function toApiKey(input: NewApiKey, user: User, { byUserId, now }: ChangeOrigin): Omit<ApiKey, 'identifier'> {
   const { level, isAdministrator, folderId = null, expiresAt = null } = input;
   const name = requireAccountName(input.name, 'API key name');
+  if (level === 0) throw badInput('`level` must be READ, WRITE or MANAGE.', 'level');
   if (isAdministrator && !user.isAdministrator) {
     throw badInput('Only a key of an administrator can act as administrator.', 'isAdministrator');
   }

@@ -5,6 +5,7 @@ import type { KeyedSlice } from '../accounts/users.ts';
 import type { Database, Reader } from '../database/database.ts';
 import {
   firstId,
+  isRowId,
   lastId,
   list,
   selectAs,
@@ -120,7 +121,12 @@ function periodOf({ from = 0, until }: SignInFilter, after: SignInPosition | und
 }
 
 function userParameters(userId: string, { methods, results }: SignInFilter): UserParameters {
-  return { userId, methods: methods ?? signInMethods, results: results ?? signInResults };
+  // A text that cannot be an id becomes the id of no row.
+  return {
+    userId: isRowId(userId) ? userId : firstId,
+    methods: methods ?? signInMethods,
+    results: results ?? signInResults,
+  };
 }
 
 /** Undefined if the filter selects all values. */

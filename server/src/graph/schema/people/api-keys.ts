@@ -6,6 +6,7 @@ import { requireAdministrator, requireUser } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../../refusal.ts';
 import { apiKeyPrefix } from '../../../sessions/api-key-text.ts';
+import { findApiKey } from '../../../sessions/manage-api-keys.ts';
 import { personalField } from '../../field-marks.ts';
 import {
   AccessLevel,
@@ -185,12 +186,8 @@ builder.queryFields((t) => ({
       'Find an API key by id. Null if there is no such key. Only administrators find keys of other users. A request with an API key that does not act as administrator finds only this key.',
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
     resolve: async (_, { id }, { access, reader, view, viewer }) => {
-      const key = await readApiKey(reader, id);
-      const isOwn =
-        key?.userId === access.userId &&
-        !viewer.view &&
-        (viewer.apiKeyId === undefined || viewer.apiKeyId === id);
-      return key && (isOwn || access.isAdministrator) ? toApiKeyNodes(view, [key])[0]! : null;
+      const key = await findApiKey(reader, viewer, access, id);
+      return key ? toApiKeyNodes(view, [key])[0]! : null;
     },
   }),
 }));
@@ -238,14 +235,7 @@ defineMutation('createApiKey', {
         'The client addresses from which the key works: up to 50 IP addresses or CIDR ranges, for example 10.0.0.0/8. By default, every address.',
     }),
   }),
-  change: ({ apiKeys }, caller, { level, ...input }) => {
-    if (level === 0) {
-      throw new Refusal('BAD_INPUT', '`level` must be READ, WRITE or MANAGE.', {
-        facts: { inputField: 'level' },
-      });
-    }
-    return apiKeys.create(caller, { ...input, level });
-  },
+  change: ({ apiKeys }, caller, input) => apiKeys.create(caller, input),
   toPayload: async ({ id, text }, response) => ({
     apiKey: await currentKey(id, response),
     text: text ?? null,

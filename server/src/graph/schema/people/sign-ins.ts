@@ -2,7 +2,6 @@
 
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { firstId, isRowId } from '../../../database/statement.ts';
 import type { Reader } from '../../../database/database.ts';
 import { countSignIns, listSignIns, type SignInFilter as Filter } from '../../../sessions/sign-in-reads.ts';
 import type { SignIn as SignInRow, SignInMethod, SignInResult } from '../../../sessions/sign-in-buffer.ts';
@@ -140,10 +139,8 @@ builder.objectField(Viewer, 'signIns', (t) =>
 
 function toFilter(filter: (typeof SignInFilter)['$inferInput'] | null | undefined): Filter {
   const { userId, methods, results, from, until } = filter ?? {};
-  // A text that cannot be an id becomes the id of no row.
-  const toRowId = (id: string) => (isRowId(id) ? id : firstId);
   return {
-    userId: typeof userId === 'string' ? toRowId(userId) : undefined,
+    userId: userId ?? undefined,
     methods: methods ?? undefined,
     results: results ?? undefined,
     from: from ?? undefined,
