@@ -42,10 +42,8 @@ export function readBody<Name extends keyof RequestBodies>(
   const { required, properties }: ObjectSchema = bodies[name];
   for (const [field, { type }] of Object.entries(properties)) {
     const isRequired = required.includes(field);
-    if (
-      isRequired ? hasType(object[field], type) : object[field] === undefined || hasType(object[field], type)
-    )
-      continue;
+    const value = object[field];
+    if (hasType(value, type) || (value === undefined && !isRequired)) continue;
     const what = type === 'object' ? 'an object' : 'a string';
     const text = isRequired
       ? `The body must contain the field ${field}, ${what}.`
