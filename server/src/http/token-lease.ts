@@ -5,6 +5,7 @@
  */
 
 import { Refusal } from '../refusal.ts';
+import { apiKeyTexts } from '../sessions/api-key-verification.ts';
 import type { Viewer } from '../sessions/auth-token.ts';
 import { viewEnded } from '../sessions/view-as.ts';
 import type { HttpServices } from './http-services.ts';
@@ -12,6 +13,10 @@ import type { HttpServices } from './http-services.ts';
 type LeaseServices = Pick<HttpServices, 'sessions' | 'clock'>;
 
 const warningMs = 60_000;
+const tokenTexts = {
+  expired: 'The auth token has expired.',
+  ended: 'The session of this auth token has ended.',
+};
 
 export class TokenLease {
   readonly viewer: Viewer;
@@ -35,13 +40,8 @@ export class TokenLease {
   get refusal(): Refusal {
     const { sessions } = this.#services;
     if (!this.#hasExpired && !sessions.isEnded(this.viewer)) return viewEnded();
-    const name = this.viewer.apiKeyId === undefined ? 'auth token' : 'API key';
-    const ended =
-      name === 'API key'
-        ? 'This API key was revoked, or its user is disabled or deleted.'
-        : 'The session of this auth token has ended.';
-    const text = this.#hasExpired ? `The ${name} has expired.` : ended;
-    return new Refusal('INVALID_AUTH_TOKEN', text);
+    const { expired, ended } = this.viewer.apiKeyId === undefined ? tokenTexts : apiKeyTexts;
+    return new Refusal('INVALID_AUTH_TOKEN', this.#hasExpired ? expired : ended);
   }
 
   get #hasExpired(): boolean {

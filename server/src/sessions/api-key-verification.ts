@@ -40,6 +40,12 @@ interface VerifiedKey {
   readonly allows: (address: string | null) => boolean;
 }
 
+/** Why a key no longer works. */
+export const apiKeyTexts = {
+  expired: 'This API key has expired. Create another one.',
+  ended: 'This API key was revoked, or its user is disabled or deleted.',
+};
+
 const maxCachedKeys = 10_000;
 /** Limits the reads for keys that are not cached, so that false keys cannot take all database connections. */
 const maxConcurrentReads = 4;
@@ -106,10 +112,10 @@ export class ApiKeyVerification {
     const { clock, revoked } = this.#options;
     const now = clock.now();
     if (viewer.tokenExpiresAt <= now) {
-      throw this.#refuse(key, address, 'This API key has expired. Create another one.');
+      throw this.#refuse(key, address, apiKeyTexts.expired);
     }
     if (revoked.has(viewer)) {
-      throw this.#refuse(key, address, 'This API key was revoked, or its user is disabled or deleted.');
+      throw this.#refuse(key, address, apiKeyTexts.ended);
     }
     if (!allows(address)) {
       throw this.#refuse(key, address, 'This API key may not be used from the network of this client.');
