@@ -48,7 +48,7 @@ export interface ApiKey extends Omit<KeyRow, 'isAdministrator' | 'networks'> {
 }
 
 /** An active key, a revoked key, or a key that has expired. */
-export type ApiKeyState = 'ACTIVE' | 'REVOKED' | 'EXPIRED';
+type ApiKeyState = 'ACTIVE' | 'REVOKED' | 'EXPIRED';
 
 export function apiKeyState({ revokedAt, expiresAt }: ApiKey, now: number): ApiKeyState {
   if (revokedAt !== null) return 'REVOKED';
@@ -191,7 +191,7 @@ export function countApiKeysOf(
   return whenDone(reader.all(countOfEachUser, { userIds }), readCounts);
 }
 
-export interface ApiKeyCounts {
+interface ApiKeyCounts {
   readonly active: number;
   /** Includes keys that have ended. */
   readonly createdSince: number;

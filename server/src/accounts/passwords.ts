@@ -181,7 +181,7 @@ export interface LoginCredentials extends CheckedCredentials {
   readonly hasSecondFactor: boolean;
 }
 
-export type CredentialCheck =
+type CredentialCheck =
   | { readonly result: 'SUCCESS'; readonly credentials: LoginCredentials }
   /** `DISABLED` means that the password was correct. The response must not differ from that for a wrong password. */
   | { readonly result: 'WRONG_CREDENTIALS' | 'DISABLED'; readonly userId: string | null };

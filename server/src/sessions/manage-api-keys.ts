@@ -23,7 +23,7 @@ import { createApiKeyText } from './api-key-text.ts';
 import type { Viewer } from './auth-token.ts';
 import { areNetworksInside, requireNetworks } from './client-networks.ts';
 
-export interface NewApiKey {
+interface NewApiKey {
   /** By default the caller. */
   readonly userId?: string | null | undefined;
   readonly name: string;
@@ -35,7 +35,7 @@ export interface NewApiKey {
   readonly networks?: readonly string[] | null | undefined;
 }
 
-export interface CreatedApiKey {
+interface CreatedApiKey {
   readonly id: string;
   /** The key itself. Missing if an earlier request with the same idempotency key created it. */
   readonly text?: string;

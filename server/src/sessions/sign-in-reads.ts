@@ -33,7 +33,7 @@ export interface SignInFilter {
 }
 
 /** The position of a sign-in in a list. */
-export type SignInPosition = Pick<SignIn, 'at' | 'id'>;
+type SignInPosition = Pick<SignIn, 'at' | 'id'>;
 
 const columns: ColumnsOf<SignIn> = {
   id: 'id',
