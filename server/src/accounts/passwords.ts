@@ -215,9 +215,9 @@ export interface AuthenticatedUser {
 }
 
 /**
- * Confirms that the user is a person who is not disabled and, with a checked password, that the password is still the same, inside the transaction
- * that creates the session. It writes the time of the login, so that the database serializes it with a concurrent change of the
- * password, of the second factor or of the user.
+ * Confirms, in the transaction that creates the session, that the user is a person who is not disabled. After a check of the password,
+ * also confirms that the password is still the same. It writes the time of the login, so that the database serializes it with a
+ * concurrent change of the password, of the second factor or of the user.
  */
 export async function recordLogin(
   transaction: Transaction,
