@@ -37,7 +37,7 @@ const flags = [
  * Launches Chromium. Closing it removes its profile. Pages of one context share storage, locks and channels, like tabs.
  */
 export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: requireProgram('chromium'), args: flags });
+  return chromium.launch({ executablePath: requireProgram('chromium-headless-shell'), args: flags });
 }
 
 /** Creates a context that records the passwords and tokens in its requests, so that logs can be searched for them. */
