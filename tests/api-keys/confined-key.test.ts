@@ -9,7 +9,7 @@ import type { GraphQLObjectType } from 'graphql';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
 import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { databaseKinds, sqlite } from '../support/databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import {
   mutation,
   withoutRequestId,
@@ -198,8 +198,7 @@ const sessionMutations = [
 
 for (const kind of databaseKinds) {
   describe(`a key for one folder on ${kind.name}`, { timeout: 300_000 }, () => {
-    // The graph is the same on both databases.
-    const maxDepth = kind === sqlite ? 2 : selectLength({ short: 1, long: 2 });
+    const maxDepth = selectLength({ short: 1, long: 2 });
     let world: ConfinedWorld;
     before(async () => (world = await ConfinedWorld.start(kind)));
     after(() => world.stop());

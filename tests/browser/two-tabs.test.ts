@@ -10,7 +10,7 @@ import { launchChromium, newContext } from './chromium.ts';
 import { clientPage } from './client-page.ts';
 import { PageServer } from './page-server.ts';
 
-const expiryCount = selectLength({ short: 8, long: 20 });
+const expiryCount = selectLength({ short: 5, long: 20 });
 const lifetimeSeconds = 600;
 const concurrentCalls = 5;
 

@@ -41,7 +41,7 @@ async function waitUntilCaughtUp(watched: WatchedTree, server: ModelServer): Pro
 }
 
 describe('a watched tree', () => {
-  const runs = selectLength({ short: { incremental: 8, all: 3 }, long: { incremental: 25, all: 8 } });
+  const runs = selectLength({ short: { incremental: 5, all: 2 }, long: { incremental: 25, all: 8 } });
   for (const name of ['incremental', 'all'] as const) {
     test(`is a valid tree after each change, and finally equals the tree of the server, with ${name} operations`, async () => {
       const operationLists = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });

@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '../..');
 /** Undefined selects every scenario. */
 const scenariosOn: Readonly<Record<string, readonly string[] | undefined>> = {
   sqlite: undefined,
-  postgres: selectLength({ short: ['client-page', 'search', 'create', 'delivery'], long: undefined }),
+  postgres: selectLength({ short: ['client-page', 'delivery'], long: undefined }),
 };
 
 const tree: Tree = {

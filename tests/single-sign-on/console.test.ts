@@ -5,7 +5,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { recordSecret } from '../secrets/secret-record.ts';
 import { codeAt, codeSeconds } from '../support/authenticator-app.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { databaseKinds, postgres } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
 import { BrowserTestbed } from './browser-testbed.ts';
 
 interface CreatedGroup {
@@ -18,7 +19,7 @@ interface Root {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
 
-for (const kind of databaseKinds) {
+for (const kind of selectLength({ short: [postgres], long: databaseKinds })) {
   describe(`single sign-on in the console on ${kind.name}`, { timeout: 300_000 }, () => {
     let testbed: BrowserTestbed;
     before(async () => {

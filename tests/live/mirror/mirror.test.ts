@@ -8,7 +8,7 @@ import { selectLength } from '../../support/run-length.ts';
 import { describeFailure, generateOperations, runOperations } from './mirror-run.ts';
 
 for (const kind of databaseKinds) {
-  const steps = scaleRounds(kind, selectLength({ short: 100, long: 300 }));
+  const steps = scaleRounds(kind, selectLength({ short: 60, long: 300 }));
   describe(`mirrors of the tree on ${kind.name}`, () => {
     for (const seed of [1, 2, 3]) {
       test(`equal a fresh read after ${steps} random operations of seed ${seed}, and receive no hidden folder`, async () => {
