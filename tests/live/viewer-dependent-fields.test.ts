@@ -14,6 +14,7 @@ import { createSchema } from '../../server/src/graph/schema/schema.ts';
  */
 const viewerDependentFields = [
   'ApiKey.isCurrent',
+  'ApiKey.lastUsedAddress',
   'Folder.access',
   'Session.isCurrent',
   'User.apiKeys',
