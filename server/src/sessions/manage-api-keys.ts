@@ -22,6 +22,7 @@ import { Refusal } from '../refusal.ts';
 import { createApiKeyText } from './api-key-text.ts';
 import type { Viewer } from './auth-token.ts';
 import { areNetworksInside, requireNetworks } from './client-networks.ts';
+import { requireActiveSession } from './recent-sign-in.ts';
 
 interface NewApiKey {
   /** By default the caller. */
@@ -71,6 +72,8 @@ export class ApiKeys<Rights extends ViewerRights> {
       codec: idCodec,
       check: (rights) => requireMayCreate(caller, rights),
       work: async (transaction, rights, by) => {
+        const { sessionId } = caller;
+        if (sessionId !== undefined) await requireActiveSession(transaction, { sessionId, now: by.now });
         const user = await requireUser(transaction, input.userId ?? caller.userId);
         requireOwner(user, caller, rights);
         const key = toApiKey(input, user, by);

@@ -1,17 +1,29 @@
-/** Some changes need a recent sign-in, because a stolen session alone must not make them. */
+/**
+ * Some changes give lasting access. They need an active session, because an auth token stays valid for some minutes after a logout. Some
+ * of them also need a recent sign-in, because a stolen session alone must not make them.
+ */
 
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { readSession } from './session-reads.ts';
+import { readActiveSession, type Session } from './session-reads.ts';
+
+interface SessionAt {
+  readonly sessionId: string;
+  readonly now: number;
+}
 
 const maxAgeMs = 10 * 60_000;
 
-export async function requireRecentSignIn(
-  reader: Reader,
-  { sessionId, now }: { readonly sessionId: string; readonly now: number },
-): Promise<void> {
-  const session = await readSession(reader, sessionId);
-  if (session && now - session.createdAt <= maxAgeMs) return;
+/** Refuses a session that was logged out, was revoked or has expired. */
+export async function requireActiveSession(reader: Reader, { sessionId, now }: SessionAt): Promise<Session> {
+  const session = await readActiveSession(reader, sessionId, now);
+  if (session) return session;
+  throw new Refusal('FORBIDDEN', 'Your session has ended. Sign in again, and repeat this.');
+}
+
+export async function requireRecentSignIn(reader: Reader, { sessionId, now }: SessionAt): Promise<void> {
+  const { createdAt } = await requireActiveSession(reader, { sessionId, now });
+  if (now - createdAt <= maxAgeMs) return;
   throw new Refusal(
     'FORBIDDEN',
     'Your sign-in is more than ten minutes old. Sign out, sign in again, and repeat this.',

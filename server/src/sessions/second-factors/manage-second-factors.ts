@@ -50,6 +50,7 @@ import {
 import { record, type ChangeOrigin } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import { requireSession } from '../auth-token.ts';
+import { requireActiveSession } from '../recent-sign-in.ts';
 import { revokeUserSessions } from '../revocation.ts';
 import { requireWayToSignIn } from '../sign-in-ways.ts';
 import { requireRelyingParty, type PasskeyRequest } from './passkey-check.ts';
@@ -128,6 +129,7 @@ export class SecondFactors {
         codec: factorCodec,
         work: async (transaction, _, by) => {
           const { now } = by;
+          await requireActiveSession(transaction, { sessionId, now });
           const isReplaced = (await readTotp(transaction, userId)) !== undefined;
           if (!(await completeEnrolment(transaction, { sessionId }, enrolment, now))) throw noEnrolment();
           const sealed = { secret: enrolment.secret, sealedWith: enrolment.sealedWith };
@@ -195,6 +197,7 @@ export class SecondFactors {
       return this.#changes.run(caller, {
         codec: passkeyCodec,
         work: async (transaction, _, by) => {
+          await requireActiveSession(transaction, { sessionId, now: by.now });
           if (!(await spendChallenge(transaction, issued))) throw invalidPasskey();
           const passkey = { ...created, id: randomUUID(), userId, name };
           const { recoveryCodes } = await storePasskey(transaction, passkey, by.now);
