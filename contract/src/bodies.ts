@@ -311,7 +311,7 @@ export const bodies = {
     description: 'The result of a single sign-on.',
     required: ['code', 'verifier'],
     properties: {
-      code: text('The one-time code from the address to which the server redirected the browser.'),
+      code: text('The one-time code that the browser brought to the console or to the program.'),
       verifier: text('The text whose SHA-256 was the `challenge` at the start.'),
     },
   },

@@ -36,11 +36,13 @@ export interface Endpoint {
   /** Optional headers of a POST, by name. */
   readonly headers?: Readonly<Record<string, { readonly pattern: string; readonly description: string }>>;
   readonly success: {
-    readonly status: 200 | 204 | 302;
+    readonly status: 200 | 204;
     readonly body?: BodyName;
+    /** The body is a page for a browser. */
+    readonly isPage?: true;
     readonly description: string;
   };
-  /** What a GET redirects to with 302, if only other methods have the response of `success`. */
+  /** The description of the 302 of the GET. `success` then describes only the main method. */
   readonly redirect?: string;
   /** Whether a 401 has the header `token-expired: true` if the auth token is authentic but expired. */
   readonly reportsExpiry: boolean;
@@ -292,7 +294,7 @@ export const endpoints = {
     path: '/login/sso',
     summary: 'Sign in with single sign-on',
     description: [
-      'Signs a user in with the OpenID provider in `ESPALIER_SSO_ISSUER`. Create a random verifier, and open the GET in a browser with its SHA-256 as `challenge`. The server redirects the browser to the provider. When the user has signed in there, the server redirects the browser to the console or to `redirect_uri`, with a one-time code.',
+      'Signs a user in with the OpenID provider in `ESPALIER_SSO_ISSUER`. Create a random verifier, and open the GET in a browser with its SHA-256 as `challenge`. The server redirects the browser to the provider. When the user has signed in there, the browser brings a one-time code to the console or to `redirect_uri`.',
       'Then POST the code and the verifier within 60 seconds. You can use the code only once, and only with the verifier of the same sign-in. The response is the same as that of `/login`.',
     ].join('\n\n'),
     authHeader: 'none',
@@ -305,7 +307,7 @@ export const endpoints = {
       redirect_uri: {
         isRequired: false,
         description:
-          'Where a program on the same machine as the browser receives the code: `http://127.0.0.1:<port>/…` or `http://[::1]:<port>/…` (RFC 8252). By default, the console receives it.',
+          'Where a program on the same machine as the browser receives the code: `http://127.0.0.1:<port>/…` or `http://[::1]:<port>/…` (RFC 8252). The user must first confirm the sign-in on a page of the server. By default, the console receives the code.',
       },
       return_to: {
         isRequired: false,
@@ -351,7 +353,7 @@ export const endpoints = {
     path: '/login/sso/callback',
     summary: 'Return from the single sign-on provider',
     description:
-      'Only for the browser, which the provider redirects here. Register the URL of this endpoint as the redirect URI at the provider. The server redirects the browser to the console with `sso_code`, or to the address of the program with `code`. If the sign-in failed, it adds `error` and `error_description` instead.',
+      'Only for the browser, which the provider redirects here. Register the URL of this endpoint as the redirect URI at the provider. The server redirects the browser to the console with `sso_code`. For a program, it returns a page on which the user confirms the sign-in: its link leads to the address of the program with `code`. If the sign-in failed, the server redirects the browser with `error` and `error_description` instead.',
     authHeader: 'none',
     parameters: {
       state: { isRequired: true, description: 'The state of the sign-in.' },
@@ -359,7 +361,8 @@ export const endpoints = {
       error: { isRequired: false, description: 'Why the provider did not sign the user in.' },
       iss: { isRequired: false, description: 'The issuer of the response (RFC 9207).' },
     },
-    success: { status: 302, description: 'To the console or the program, with a one-time code or an error' },
+    success: { status: 200, isPage: true, description: 'The page with a link to the program' },
+    redirect: 'To the console with a one-time code or an error, or to the program with an error',
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {

@@ -48,9 +48,8 @@ test('the document has exactly the paths and methods of the endpoint table', () 
 for (const { name, method, endpoint, operation } of operations) {
   test(`the document has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
     const refusalStatuses = Object.values(endpoint.refusals).map(({ status }) => status);
-    const expected = [...new Set([successOf(endpoint, method).status, ...refusalStatuses])]
-      .map(String)
-      .sort();
+    const successStatuses = successesOf(endpoint, method).map(({ status }) => status);
+    const expected = [...new Set([...successStatuses, ...refusalStatuses])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
     for (const [code, { status, when }] of listRefusals(endpoint)) {
       const expectedText = `\`${formatCode(endpoint, code)}\`: ${when}`;
@@ -59,22 +58,30 @@ for (const { name, method, endpoint, operation } of operations) {
   });
 }
 
-/** The GET of an endpoint can be a redirect, whose response has no body. */
-function successOf({ success, redirect }: Endpoint, method: string): Endpoint['success'] {
-  return redirect !== undefined && method === 'GET' ? { status: 302, description: redirect } : success;
+interface Success extends Omit<Endpoint['success'], 'status'> {
+  readonly status: number;
+}
+
+/** The GET of an endpoint can be a redirect, whose response has no body. The main method also has the other response. */
+function successesOf({ methods, success, redirect }: Endpoint, method: string): Success[] {
+  if (redirect === undefined || method !== 'GET') return [success];
+  const redirection = { status: 302, description: redirect };
+  return methods.at(-1) === 'GET' ? [success, redirection] : [redirection];
 }
 
 const graphMediaTypes = ['application/json', 'application/graphql-response+json'];
 
 test('the document describes a response body exactly where the endpoint table names one', () => {
   for (const { method, endpoint, operation } of operations) {
-    const { status, body } = successOf(endpoint, method);
-    const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
-    const schema = { $ref: `#/components/schemas/${body}` };
-    const expected = body && Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
-    const { 'text/event-stream': events, ...content } = operation.responses[status]!.content ?? {};
-    assert.deepEqual(content, expected ?? {}, endpoint.path);
-    assert.equal(events !== undefined, endpoint.path === '/graphql', 'only the graph streams');
+    for (const { status, body, isPage } of successesOf(endpoint, method)) {
+      const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
+      const schema = { $ref: `#/components/schemas/${body}` };
+      const expected = body && Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+      const page = isPage && { 'text/html': { schema: { type: 'string' } } };
+      const { 'text/event-stream': events, ...content } = operation.responses[status]!.content ?? {};
+      assert.deepEqual(content, expected ?? page ?? {}, endpoint.path);
+      assert.equal(events !== undefined, endpoint.path === '/graphql', 'only the graph streams');
+    }
   }
 });
 

@@ -98,14 +98,17 @@ function responses(endpoint: Endpoint, method: Method) {
   const { success, refusalFormat, reportsExpiry, redirect } = endpoint;
   const onSuccess = {
     description: success.description,
+    ...(success.isPage && { content: { 'text/html': { schema: { type: 'string' } } } }),
     ...(success.body && {
       content: refusalFormat === 'graphql' ? { ...graphContent, ...eventContent } : jsonContent(success.body),
     }),
   };
-  const responsesByStatus: Record<string, object> =
-    redirect !== undefined && method === 'GET'
-      ? { 302: { description: redirect } }
-      : { [success.status]: onSuccess };
+  const hasRedirect = redirect !== undefined && method === 'GET';
+  const isMain = method === endpoint.methods.at(-1);
+  const responsesByStatus: Record<string, object> = {
+    ...((isMain || !hasRedirect) && { [success.status]: onSuccess }),
+    ...(hasRedirect && { 302: { description: redirect } }),
+  };
   for (const [status, group] of Map.groupBy(listRefusals(endpoint), ([, refusal]) => refusal.status)) {
     responsesByStatus[status] = {
       description: group.map(([code, { when }]) => `\`${formatCode(endpoint, code)}\`: ${when}`).join('; '),

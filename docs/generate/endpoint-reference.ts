@@ -132,10 +132,15 @@ ${description}
 
 - ${authHeader === 'client' ? 'Name and password of the client (HTTP Basic): required' : `Auth token: ${authHeader === 'none' ? 'not used' : authHeader}`}
 - Request body: ${request ? formatRequestBody(request) : 'none'}${parameterLines.join('')}${headerLines.join('')}
-- Success: ${success.status}, ${success.body ? formatBodyLink(success.body) : 'no body'}${redirect ? `\n- Success of a GET: 302. ${redirect}` : ''}${endpoint.reportsExpiry ? '\n- Expired auth token: 401 with the header `token-expired: true`' : ''}
+- Success: ${success.status}, ${formatSuccessBody(success)}${redirect ? `\n- Success of a GET: 302. ${redirect}` : ''}${endpoint.reportsExpiry ? '\n- Expired auth token: 401 with the header `token-expired: true`' : ''}
 ${example ? `\nFor example:\n\n${example}\n` : ''}
 ${rows.length > 0 ? formatTable(['Status', 'Code', 'When'], rows) : ''}
 `;
+}
+
+function formatSuccessBody({ body, isPage }: Endpoint['success']): string {
+  if (body) return formatBodyLink(body);
+  return isPage ? 'a page (HTML)' : 'no body';
 }
 
 function formatBodyLink(body: BodyName): string {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { ctrlC, startOnTerminal } from '../cli/pseudo-terminal.ts';
+import { assertAccessible } from '../console/accessibility.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { runEspalier } from '../support/espalier-command.ts';
 import { BrowserTestbed } from './browser-testbed.ts';
@@ -47,6 +48,10 @@ for (const kind of databaseKinds) {
       const page = await testbed.newTab();
       await page.goto(address);
       await testbed.submitToProvider(page, 'ada');
+      await page.getByRole('heading', { name: /^Sign in to 127\.0\.0\.1:\d+ in a program/ }).waitFor();
+      await page.getByText('You are signed in at Test provider as ada.').waitFor();
+      await assertAccessible(page);
+      await page.getByRole('link', { name: 'Continue' }).click();
       await page.getByRole('heading', { name: 'You are logged in' }).waitFor();
       await page.getByText('You can close this window').waitFor();
       const { code, text } = await terminal.end;

@@ -4,6 +4,7 @@ export interface LoadedPage {
   /** The address of the page, after all redirects. */
   readonly url: URL;
   readonly status: number;
+  readonly headers: Headers;
   readonly text: string;
   /** The addresses of all redirects. */
   readonly redirects: readonly string[];
@@ -19,7 +20,7 @@ export class CookieBrowser {
     let url = new URL(address);
     const redirects: string[] = [];
     for (let count = 0; count < maxRedirects; count++) {
-      if (count > 0 && isEnd(url)) return { url, status: 0, text: '', redirects };
+      if (count > 0 && isEnd(url)) return { url, status: 0, headers: new Headers(), text: '', redirects };
       const response = await fetch(url, {
         redirect: 'manual',
         headers: { accept: 'text/html', cookie: this.#cookieHeader(url) },
@@ -27,7 +28,8 @@ export class CookieBrowser {
       this.#store(url, response);
       const text = await response.text();
       const location = response.headers.get('location');
-      if (location === null) return { url, status: response.status, text, redirects };
+      const { status, headers } = response;
+      if (location === null) return { url, status, headers, text, redirects };
       url = new URL(location, url);
       redirects.push(url.href);
     }

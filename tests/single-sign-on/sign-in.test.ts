@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginMethods, LoginResponse } from '@espalier/contract';
+import { recordSecret } from '../secrets/secret-record.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { problemOf } from '../support/testbed.ts';
-import { SignOnTestbed } from './sign-on-testbed.ts';
+import { CookieBrowser } from './cookie-browser.ts';
+import { readProgramLink, SignOnTestbed } from './sign-on-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`single sign-on on ${kind.name}`, () => {
@@ -62,6 +64,57 @@ for (const kind of databaseKinds) {
         assert.ok(url.href.startsWith(redirectUri));
         assert.ok(code);
       }
+    });
+
+    test('gives the code to a program only after a person has confirmed it', async () => {
+      const browser = new CookieBrowser();
+      await bed.signIn('margaret', { browser });
+      // Any program on the machine can open this address. The browser is signed in at the provider, which shows no page.
+      bed.provider.autoLogin = undefined;
+      const { path, verifier } = bed.prepare({ redirectUri: 'http://127.0.0.1:51000/program?a=1' });
+      const page = await browser.open(bed.node.url + path, ({ port }) => port === '51000');
+      assert.equal(page.url.pathname, '/login/sso/callback');
+      assert.equal(page.status, 200);
+      assert.deepEqual(
+        page.redirects.filter((each) => each.includes(':51000')),
+        [],
+      );
+      assert.match(page.text, /<html lang="en">/);
+      assert.match(page.text, /<bdi>margaret<\/bdi>/);
+      assert.doesNotMatch(page.text, /<script|\son\w+=/i);
+      assert.match(page.headers.get('content-type')!, /^text\/html/);
+      assert.equal(page.headers.get('cache-control'), 'no-store');
+      assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
+      assert.match(
+        page.headers.get('content-security-policy')!,
+        /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      );
+      const link = readProgramLink(page.text);
+      assert.ok(link.href.startsWith('http://127.0.0.1:51000/program?a=1&code='));
+      const code = link.searchParams.get('code')!;
+      recordSecret('secret of a single sign-on', code);
+      assert.equal((await bed.exchange({ code, verifier })).status, 200);
+    });
+
+    test('shows names from the provider and addresses of programs as text', async () => {
+      bed.provider.addUser('markup', { username: `<img src=x onerror="alert(1)">&'` });
+      const browser = new CookieBrowser();
+      bed.provider.autoLogin = 'markup';
+      const redirectUri = `http://127.0.0.1:51000/program?a='"><script>alert(1)</script>`;
+      const page = await browser.open(bed.node.url + bed.prepare({ redirectUri }).path);
+      assert.doesNotMatch(page.text, /<img|<script|onerror="/);
+      assert.ok(page.text.includes('&#60;img src=x onerror=&#34;alert(1)&#34;&#62;&#38;&#39;'));
+      recordSecret('secret of a single sign-on', readProgramLink(page.text).searchParams.get('code')!);
+    });
+
+    test('returns an error to a program without a page', async () => {
+      bed.provider.addUser('left', { isDisabled: true });
+      const redirectUri = 'http://127.0.0.1:51000/program';
+      bed.provider.autoLogin = 'left';
+      const { path } = bed.prepare({ redirectUri });
+      const { url } = await new CookieBrowser().open(bed.node.url + path, ({ port }) => port === '51000');
+      assert.ok(url.href.startsWith(redirectUri));
+      assert.equal(url.searchParams.get('error'), 'FORBIDDEN');
     });
 
     test('gives the users of single sign-on no password', async () => {

@@ -84,13 +84,13 @@ export class SignOnTestbed {
     return { verifier, path: `/login/sso?${query.toString()}` };
   }
 
-  /** Signs a user in at the provider. The browser stops before the page that receives the code. */
+  /** Signs a user in at the provider. The browser stops before the page that receives the code. A person confirms a program. */
   async signIn(username: string, options: SignOnOptions & { browser?: CookieBrowser; from?: Testbed } = {}) {
     this.provider.autoLogin = username;
     const { verifier, path } = this.prepare(options);
     const browser = options.browser ?? new CookieBrowser();
     const page = await browser.open((options.from ?? this.node).url + path, isReturn);
-    return readReturn(page.url, verifier);
+    return readReturn(isReturn(page.url) ? page.url : readProgramLink(page.text), verifier);
   }
 
   /** Follows the redirects up to the callback of the server, without requesting it. */
@@ -134,6 +134,12 @@ export class SignOnTestbed {
 /** Whether the browser leaves the server and the provider. */
 function isReturn({ pathname }: URL): boolean {
   return pathname === '/console/sign-in' || pathname === '/program';
+}
+
+/** The link of the page on which a person confirms the sign-in of a program. */
+export function readProgramLink(page: string): URL {
+  const [, address = ''] = /<a href="([^"]*)"/.exec(page)!;
+  return new URL(address.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))));
 }
 
 function readReturn(url: URL, verifier: string): SignInReturn {

@@ -10,6 +10,7 @@ import { readBody } from '../json-body.ts';
 import { prefersHtml } from '../media-types.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 import { readFormField } from './form-field.ts';
+import { sendProgramPage } from './program-page.ts';
 import { readClient, sendTokens } from './tokens.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -75,7 +76,9 @@ function addCallback(app: FastifyInstance, { singleSignOn }: HttpServices): void
   addEndpoint(app, endpoints.singleSignOnCallback, async (request, reply) => {
     const provider = requireProvider(singleSignOn);
     const { search } = new URL(request.url, 'http://localhost');
-    return redirectTo(reply, await provider.finish(search.slice(1), readClient(request)));
+    const { address, confirmation } = await provider.finish(search.slice(1), readClient(request));
+    if (!confirmation) return redirectTo(reply, address);
+    return sendProgramPage(reply, { address, provider: provider.name, ...confirmation });
   });
 }
 

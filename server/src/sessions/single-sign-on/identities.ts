@@ -22,6 +22,7 @@ import { requireRecentSignIn } from '../recent-sign-in.ts';
 import { revokeSession } from '../revocation.ts';
 import { requireWayToSignIn, type OfferedWays } from '../sign-in-ways.ts';
 import { spendCode, type RedeemedCode } from './attempts.ts';
+import { displayNameOf } from './person.ts';
 import { sessionsOfIdentity } from './provider-sessions.ts';
 import type { AuthenticatedPerson } from './provider.ts';
 
@@ -54,7 +55,6 @@ const updateUse = sql<{ id: string; name: string | null; now: number }>`
   update user_identities set name = ${'name'}, last_used_at = ${'now'} where id = ${'id'}`;
 const remove = sql<{ id: string }>`delete from user_identities where id = ${'id'}`;
 
-const maxNameLength = 255;
 const maxIdentitiesPerUser = 20;
 
 export function findIdentity(
@@ -93,7 +93,7 @@ export async function insertIdentity(
     userId,
     issuer,
     subject,
-    name: nameOf(person),
+    name: displayNameOf(person),
     createdAt: now,
     lastUsedAt,
   });
@@ -106,13 +106,7 @@ export async function recordUse(
   person: AuthenticatedPerson,
   now: number,
 ): Promise<void> {
-  await transaction.run(updateUse, { id, name: nameOf(person), now });
-}
-
-/** Only for display. PostgreSQL cannot store a null character. */
-function nameOf({ username }: AuthenticatedPerson): string | null {
-  const name = username?.replaceAll(/\p{Cc}/gu, '').toWellFormed();
-  return name ? name.slice(0, maxNameLength).toWellFormed() : null;
+  await transaction.run(updateUse, { id, name: displayNameOf(person), now });
 }
 
 interface CodeReader {
@@ -203,7 +197,7 @@ async function link(
     );
   }
   const id = await insertIdentity(transaction, userId, person, { now: by.now, isUsed: false });
-  const after = { singleSignOn: person.issuer, name: nameOf(person) };
+  const after = { singleSignOn: person.issuer, name: displayNameOf(person) };
   record(transaction, { kind: 'LINK_IDENTITY', ...by, userId, after });
   return id;
 }

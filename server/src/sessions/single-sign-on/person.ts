@@ -21,6 +21,7 @@ export interface Person {
 }
 
 const maxIdLength = 255;
+const maxNameLength = 255;
 const maxGroups = 10_000;
 /** Names the claims that were too long for the token (OpenID Connect Core 1.0 §5.6.2). */
 const distributedClaims = '_claim_names';
@@ -41,6 +42,12 @@ export function readPerson(claims: Claims, { usernameClaim, groupsClaim }: Claim
     username: typeof username === 'string' ? username : undefined,
     groups: groupsClaim === undefined ? [] : readGroups(claims, groupsClaim),
   };
+}
+
+/** The user name at the provider, only for display. PostgreSQL cannot store a null character. */
+export function displayNameOf({ username }: Pick<Person, 'username'>): string | null {
+  const name = username?.replaceAll(/\p{Cc}/gu, '').toWellFormed();
+  return name ? name.slice(0, maxNameLength).toWellFormed() : null;
 }
 
 /** A missing claim means that the person is in no group. */

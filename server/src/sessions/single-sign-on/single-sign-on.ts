@@ -23,6 +23,7 @@ import { Attempts, invalidCode, spendCode, type Attempt, type RedeemedCode } fro
 import { synchronizeGroups } from './groups.ts';
 import { findIdentity, insertIdentity, recordUse, type Identity } from './identities.ts';
 import { ProviderSessions } from './provider-sessions.ts';
+import { displayNameOf } from './person.ts';
 import { Provider, ProviderError, type AuthenticatedPerson } from './provider.ts';
 import { toProviderSettings, type ProviderIdentification } from './provider-settings.ts';
 import { readTarget, ReturnAddresses, type RequestedTarget } from './sign-in-target.ts';
@@ -43,6 +44,14 @@ export interface SingleSignOnOptions {
 interface CodeInput {
   readonly code: string;
   readonly verifier: string;
+}
+
+/** Where a browser continues after the provider. */
+interface SignInReturn {
+  /** Of the console or a program, with a one-time code or an error. */
+  readonly address: string;
+  /** Set if the person must first confirm that the program at the address may sign in to `host`. */
+  readonly confirmation?: { readonly host: string; readonly username: string | null };
 }
 
 /** Thrown if another sign-in of the same person created or linked the user first. */
@@ -97,21 +106,24 @@ export class SingleSignOn {
     return this.#addresses.forError(readTarget(requested), refusal);
   }
 
-  /** Handles the return from the provider. Returns the address for the browser, with a one-time code or an error. */
-  async finish(query: string, client: ClientInfo): Promise<string> {
+  /** Handles the return from the provider. */
+  async finish(query: string, client: ClientInfo): Promise<SignInReturn> {
     const [state = '', ...more] = new URLSearchParams(query).getAll('state');
     const attempt = more.length === 0 && state !== '' ? await this.#attempts.take(state) : undefined;
     try {
       if (!attempt)
         throw new Refusal('BAD_INPUT', 'This sign-in has expired or was already used. Sign in again.');
-      const code = await this.#createCode(attempt, query, state);
-      return this.#addresses.forCode(attempt, code);
+      const { code, person } = await this.#createCode(attempt, query, state);
+      const address = this.#addresses.forCode(attempt, code);
+      if (attempt.redirectUri === null) return { address };
+      const { host } = new URL(this.#options.settings.publicUrl);
+      return { address, confirmation: { host, username: displayNameOf(person) } };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#recordFailure(client, { userId: null, username: null }, error);
       const address = this.#addresses.forError(attempt, error);
       if (address === undefined) throw error;
-      return address;
+      return { address };
     }
   }
 
@@ -174,12 +186,17 @@ export class SingleSignOn {
     await withTimeout(closeTimeoutMs, Promise.all(this.#rechecks), undefined);
   }
 
-  async #createCode(attempt: Attempt, query: string, state: string): Promise<string> {
+  async #createCode(
+    attempt: Attempt,
+    query: string,
+    state: string,
+  ): Promise<{ code: string; person: AuthenticatedPerson }> {
     // Before the exchange, because the person can log out at the provider while the server waits for its responses.
     const startedAt = this.#options.clock.now();
     try {
       const person = await this.#provider.exchange(query, state, attempt.secrets);
-      return await this.#attempts.createCode({ person, startedAt }, attempt.challenge);
+      const code = await this.#attempts.createCode({ person, startedAt }, attempt.challenge);
+      return { code, person };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       this.#options.onWarning('A single sign-on failed.', error);
