@@ -9,7 +9,7 @@ import { sql } from '../../server/src/database/statement.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { withDatabase } from '../support/stored-rows.ts';
-import { administrator, problemOf } from '../support/testbed.ts';
+import { administrator, problemOf, Testbed } from '../support/testbed.ts';
 import { SignOnTestbed } from './sign-on-testbed.ts';
 import { providerClientId } from './test-provider.ts';
 
@@ -183,6 +183,23 @@ for (const kind of databaseKinds) {
       tokens = answer.json<LoginResponse>();
       await hasEnded(tokens);
       assert.equal((await bed.node.refresh(tokens)).status, 401);
+    });
+
+    test('end if the server can no longer decrypt the refresh token of the provider', async () => {
+      let tokens = await bed.logIn('linus');
+      const { database, clock } = bed.node;
+      const settings = {
+        ...bed.provider.settings,
+        PUBLIC_URL: bed.node.url,
+        SSO_CLIENT_SECRET: 'a new secret of this client',
+      };
+      const node = await Testbed.start(kind, { database, clock, settings });
+      const before = countRequests();
+      clock.advanceSeconds(recheckSeconds);
+      tokens = (await node.refresh(tokens)).json<LoginResponse>();
+      await hasEnded(tokens);
+      await node.stop();
+      assert.equal(countRequests(), before);
     });
 
     test('continue if the provider does not respond', async () => {

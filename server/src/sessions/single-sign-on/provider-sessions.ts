@@ -28,7 +28,7 @@ interface ProviderSessionRow {
 }
 
 /** A session whose refresh token of the provider must be checked. */
-export interface DueSession extends SessionOfUser {
+interface DueSession extends SessionOfUser {
   readonly sealed: Uint8Array;
   readonly checkedAt: number;
 }
@@ -156,11 +156,14 @@ export class ProviderSessions {
     return ended.length;
   }
 
-  /** Returns the session if its last check is at least `everyMs` ago, at most once on all nodes. */
+  /**
+   * Returns the session if its last check is at least `everyMs` ago, at most once on all nodes. The refresh token is missing if this
+   * node cannot decrypt it.
+   */
   async takeDue(
     sessionId: string,
     everyMs: number,
-  ): Promise<{ session: DueSession; refreshToken: string } | undefined> {
+  ): Promise<{ session: SessionOfUser; refreshToken: string | undefined } | undefined> {
     const { database, clock } = this.#options;
     const now = clock.now();
     const session = await database.get(findDue, { sessionId, before: now - everyMs });
@@ -169,8 +172,9 @@ export class ProviderSessions {
     const claimed = await database.transaction((transaction) =>
       transaction.run(claim, { sessionId, checkedAt, now }),
     );
-    const bytes = claimed > 0 && this.#key && decryptBytes(session.sealed, this.#key, sessionId);
-    return bytes ? { session, refreshToken: Buffer.from(bytes).toString() } : undefined;
+    if (claimed === 0) return undefined;
+    const bytes = this.#key && decryptBytes(session.sealed, this.#key, sessionId);
+    return { session, refreshToken: bytes && Buffer.from(bytes).toString() };
   }
 
   async replaceRefreshToken(sessionId: string, refreshToken: string): Promise<void> {
@@ -180,7 +184,7 @@ export class ProviderSessions {
     );
   }
 
-  /** Ends a session whose refresh token the provider no longer accepts. */
+  /** Ends a session that the server can no longer check, or that the provider no longer accepts. */
   async end(session: SessionOfUser): Promise<void> {
     const { database, clock, revoked } = this.#options;
     const now = clock.now();

@@ -291,11 +291,11 @@ export class SingleSignOn {
     const everyMs = this.#options.settings.ssoRecheckMinutes * minuteMs;
     const due = await this.#providerSessions.takeDue(sessionId, everyMs);
     if (!due) return;
-    const refreshToken = await this.#provider.refresh(due.refreshToken);
-    if (refreshToken === undefined) await this.#providerSessions.end(due.session);
-    else if (refreshToken !== due.refreshToken) {
-      await this.#providerSessions.replaceRefreshToken(sessionId, refreshToken);
-    }
+    const { session, refreshToken } = due;
+    const next = refreshToken === undefined ? undefined : await this.#provider.refresh(refreshToken);
+    // Without its refresh token, the session could outlive the account at the provider.
+    if (next === undefined) await this.#providerSessions.end(session);
+    else if (next !== refreshToken) await this.#providerSessions.replaceRefreshToken(sessionId, next);
   }
 
   #recordFailure(
