@@ -129,6 +129,17 @@ for (const kind of databaseKinds) {
       assert.equal((await bed.exchange(await bed.signIn('nils'))).status, 409, 'the name still exists');
     });
 
+    test('end with a session that was logged out and has a valid auth token, when they are removed', async () => {
+      bed.provider.addUser('hugo');
+      const tokens = await bed.logIn('hugo');
+      const [identity] = await identitiesOf(tokens.authToken);
+      assert.equal((await bed.node.post('/logout', { refreshToken: tokens.refreshToken })).status, 204);
+      assert.equal((await bed.node.query('{cursor}', tokens.authToken)).status, 200);
+      assert.equal(codeOf(await unlink(identity!.id, admin)), undefined);
+      const hasEnded = async () => (await bed.other.query('{cursor}', tokens.authToken)).status === 401;
+      await eventually(hasEnded, 'the session has ended on the other node');
+    });
+
     test('can be removed if a passkey remains, which then stays', async () => {
       const local = await SignOnTestbed.start(kind, { host: 'localhost' });
       try {

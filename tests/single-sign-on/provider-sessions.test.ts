@@ -94,6 +94,16 @@ for (const kind of databaseKinds) {
       assert.ok((await isValid(ofAda)) && (await isValid(ofPassword)));
     });
 
+    test('end with their auth tokens even if the user has logged out here shortly before', async () => {
+      bed.node.clock.advanceSeconds(1);
+      const tokens = await bed.logIn('grace');
+      assert.equal((await bed.node.post('/logout', { refreshToken: tokens.refreshToken })).status, 204);
+      assert.equal(await isValid(tokens), true);
+      assert.equal((await sendLogout(await bed.provider.sign(claimsFor('grace')))).status, 200);
+      assert.equal(await isValid(tokens, bed.node), false);
+      await hasEnded(tokens);
+    });
+
     const forgeries: Readonly<Record<string, (claims: JWTPayload) => JWTPayload>> = {
       'another issuer': (claims) => ({ ...claims, iss: 'https://evil.example.com' }),
       'another audience': (claims) => ({ ...claims, aud: 'another client' }),

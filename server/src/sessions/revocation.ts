@@ -40,7 +40,7 @@ interface Revocation extends ChangeOrigin {
 type RevocationColumns = Pick<Revocation, 'because' | 'now'>;
 
 /** A session with its user, as journal entries name them. */
-interface SessionOfUser {
+export interface SessionOfUser {
   readonly sessionId: string;
   readonly userId: string;
 }
@@ -48,8 +48,15 @@ interface SessionOfUser {
 /** The maximum lifetime of an auth token. */
 export const maxAuthTokenMs = maxAuthTokenSeconds * 1000;
 
+/** The auth token of a session that was last refreshed before this time has expired. */
+export function tokenSince(now: number): number {
+  return now - maxAuthTokenMs;
+}
+
 /** A read checks these conditions first, so that useless requests do not wait for the write lock. The update checks them again. */
 const isRevocable = sql`id = ${'sessionId'} and revoked_at is null`;
+/** A session that was logged out also has a valid auth token, until the token expires. */
+export const mayHaveToken = sql`(revoked_at is null or (revoked_because = 'logout' and refreshed_at > ${'since'}))`;
 const isRevocableDigest = sql`refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
 const findRevocable = sql<{ sessionId: string }, SessionOfUser>`
@@ -60,6 +67,10 @@ const findRevocableByDigest = sql<{ digest: Uint8Array; now: number }, SessionOf
 const revokeWhere = <More>(condition: Statement) => sql<RevocationColumns & More>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'} where ${condition}`;
 const updateById = revokeWhere<{ sessionId: string }>(isRevocable);
+/** The time of a logout stays, because the session is deleted some time after it. */
+const updateByIdWithToken = sql<RevocationColumns & { sessionId: string; since: number }>`
+  update sessions set revoked_at = coalesce(revoked_at, ${'now'}), revoked_because = ${'because'}
+  where id = ${'sessionId'} and ${mayHaveToken}`;
 const updateByDigest = revokeWhere<{ digest: Uint8Array }>(isRevocableDigest);
 const updateByUser = revokeWhere<{ userId: string; exceptId: string }>(sql`user_id = ${'userId'}
   and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`);
@@ -69,8 +80,7 @@ const updateByIds = revokeWhere<{ ids: readonly string[] }>(sql`
 /** Also revokes sessions that were logged out or have expired but may still have a valid auth token. */
 const updateWithValidToken = sql<RevocationColumns & { userId: string; exceptId: string; since: number }>`
   update sessions set revoked_at = coalesce(revoked_at, ${'now'}), revoked_because = ${'because'}
-  where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'}
-    and (revoked_because = 'logout' or revoked_at is null)`;
+  where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'} and ${mayHaveToken}`;
 
 /** The active sessions of a user beyond the limit, except the new one. SQLite requires a limit before the offset. */
 const findExcess = sql<{ userId: string; newId: string; now: number; offset: number }, { id: string }>`
@@ -78,14 +88,15 @@ const findExcess = sql<{ userId: string; newId: string; now: number; offset: num
   where user_id = ${'userId'} and id <> ${'newId'} and revoked_at is null and refresh_expires_at > ${'now'}
   order by refreshed_at desc, created_at desc, id desc limit 2147483647 offset ${'offset'}`;
 
-/** Revokes a session, unless it is already revoked. */
+/** Revokes a session and its auth token, unless it is already revoked. A session that was logged out can still have a valid auth token. */
 export async function revokeSession(
   transaction: Transaction,
   { sessionId, userId }: SessionOfUser,
   revocation: Revocation,
 ): Promise<void> {
   const { because, now } = revocation;
-  const changed = await transaction.run(updateById, { sessionId, because, now });
+  const parameters = { sessionId, because, now, since: tokenSince(now) };
+  const changed = await transaction.run(updateByIdWithToken, parameters);
   if (changed > 0) recordEnd(transaction, { sessionId, userId }, revocation);
 }
 
@@ -96,9 +107,10 @@ export async function logOutSession(
   { sessionId, userId }: SessionOfUser,
 ): Promise<void> {
   if (!(await database.get(findRevocable, { sessionId }))) return;
-  await runChange(database, (transaction) => {
-    const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
-    return revokeSession(transaction, { sessionId, userId }, revocation);
+  await runChange(database, async (transaction) => {
+    const revocation = { because: 'logout', now: clock.now() } as const;
+    const changed = await transaction.run(updateById, { sessionId, ...revocation });
+    if (changed > 0) recordEnd(transaction, { sessionId, userId }, { ...revocation, byUserId: userId });
   });
 }
 
@@ -125,7 +137,7 @@ export async function revokeUserSessions(
   revocation: Revocation,
 ): Promise<number> {
   const { because, now } = revocation;
-  const parameters = { userId, exceptId, because, now, since: now - maxAuthTokenMs };
+  const parameters = { userId, exceptId, because, now, since: tokenSince(now) };
   const count = await transaction.run(updateByUser, parameters);
   const withToken = await transaction.run(updateWithValidToken, parameters);
   if (count + withToken > 0) recordEnd(transaction, { userId }, revocation, count);
@@ -310,7 +322,7 @@ export class RevocationCache {
   }
 
   #since(): number {
-    return this.#options.clock.now() - maxAuthTokenMs;
+    return tokenSince(this.#options.clock.now());
   }
 
   async #loadAll(): Promise<void> {

@@ -162,7 +162,8 @@ export class Identities {
         if (!identity || (identity.userId !== userId && !isAdministrator)) {
           throw new Refusal('NOT_FOUND', 'There is no linked account with this id.');
         }
-        for (const session of await sessionsOfIdentity(transaction, id)) {
+        const sessions = await sessionsOfIdentity(transaction, { identityId: id, now: by.now });
+        for (const session of sessions) {
           if (session.sessionId === caller.sessionId) continue;
           await revokeSession(transaction, session, { because: 'revoked', ...by });
         }

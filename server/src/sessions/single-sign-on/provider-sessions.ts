@@ -4,20 +4,22 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../../database/database.ts';
 import { decryptBytes, deriveKey, encryptBytes, sha256 } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { runChange } from '../../journal/journal.ts';
 import { pruneInBatches, pruneStatements } from '../../journal/prune.ts';
 import { Refusal } from '../../refusal.ts';
-import { revokeSession, type RevocationCache } from '../revocation.ts';
+import {
+  mayHaveToken,
+  revokeSession,
+  tokenSince,
+  type RevocationCache,
+  type SessionOfUser,
+} from '../revocation.ts';
 import { codeMs } from './attempts.ts';
 import type { AuthenticatedPerson, LogoutRequest } from './provider.ts';
-
-interface SessionOfUser {
-  readonly sessionId: string;
-  readonly userId: string;
-}
 
 interface ProviderSessionRow {
   readonly sessionId: string;
@@ -37,20 +39,21 @@ const insertSession = sql<ProviderSessionRow>`
   insert into single_sign_on_sessions (session_id, identity_id, sid, sealed_refresh_token, checked_at)
   values (${'sessionId'}, ${'identityId'}, ${'sid'}, ${'sealed'}, ${'now'})`;
 
-const activeSessions = sql`
+/** The sessions that are active, or whose auth token may be valid after a logout. */
+const usableSessions = sql`
   select sessions.id as "sessionId", sessions.user_id as "userId"
   from single_sign_on_sessions
   join user_identities on user_identities.id = identity_id
-  join sessions on sessions.id = session_id and revoked_at is null`;
-const findOfIdentity = sql<{ identityId: string }, SessionOfUser>`
-  ${activeSessions} where identity_id = ${'identityId'} order by sessions.id`;
-const findOfSubject = sql<{ issuer: string; subject: string }, SessionOfUser>`
-  ${activeSessions} where issuer = ${'issuer'} and subject = ${'subject'} order by sessions.id`;
-const findOfSid = sql<{ issuer: string; sid: string }, SessionOfUser & { subject: string }>`
+  join sessions on sessions.id = session_id and ${mayHaveToken}`;
+const findOfIdentity = sql<{ identityId: string; since: number }, SessionOfUser>`
+  ${usableSessions} where identity_id = ${'identityId'} order by sessions.id`;
+const findOfSubject = sql<{ issuer: string; subject: string; since: number }, SessionOfUser>`
+  ${usableSessions} where issuer = ${'issuer'} and subject = ${'subject'} order by sessions.id`;
+const findOfSid = sql<{ issuer: string; sid: string; since: number }, SessionOfUser & { subject: string }>`
   select sessions.id as "sessionId", sessions.user_id as "userId", subject
   from single_sign_on_sessions
   join user_identities on user_identities.id = identity_id
-  join sessions on sessions.id = session_id and revoked_at is null
+  join sessions on sessions.id = session_id and ${mayHaveToken}
   where sid = ${'sid'} and issuer = ${'issuer'} order by sessions.id`;
 
 const insertLogout = sql<{
@@ -86,8 +89,12 @@ const storeToken = sql<{ sessionId: string; sealed: Uint8Array | null }>`
 const logoutMs = 15 * 60_000;
 const pruneBatchSize = 1_000;
 
-export function sessionsOfIdentity(reader: Reader, identityId: string) {
-  return reader.all(findOfIdentity, { identityId });
+/** The sessions that began with an identity, also those that were logged out and may still have a valid auth token. */
+export function sessionsOfIdentity(
+  reader: Reader,
+  { identityId, now }: { readonly identityId: string; readonly now: number },
+): PromiseOrValue<readonly SessionOfUser[]> {
+  return reader.all(findOfIdentity, { identityId, since: tokenSince(now) });
 }
 
 interface ProviderSessionOptions {
@@ -146,7 +153,7 @@ export class ProviderSessions {
       if ((await transaction.run(insertLogout, row)) === 0) {
         throw new Refusal('BAD_INPUT', 'This logout token was already used.');
       }
-      const sessions = await findNamed(transaction, { issuer, subject, sid });
+      const sessions = await findNamed(transaction, { issuer, subject, sid }, now);
       for (const session of sessions) {
         await revokeSession(transaction, session, { because: 'provider', now, byUserId: null });
       }
@@ -210,8 +217,10 @@ export class ProviderSessions {
 async function findNamed(
   transaction: Transaction,
   { issuer, subject, sid }: Pick<LogoutRequest, 'issuer' | 'subject' | 'sid'>,
+  now: number,
 ): Promise<readonly SessionOfUser[]> {
-  if (sid === undefined) return transaction.all(findOfSubject, { issuer, subject: subject! });
-  const sessions = await transaction.all(findOfSid, { issuer, sid });
+  const since = tokenSince(now);
+  if (sid === undefined) return transaction.all(findOfSubject, { issuer, subject: subject!, since });
+  const sessions = await transaction.all(findOfSid, { issuer, sid, since });
   return sessions.filter((session) => subject === undefined || session.subject === subject);
 }
