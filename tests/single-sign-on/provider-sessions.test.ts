@@ -104,6 +104,23 @@ for (const kind of databaseKinds) {
       await hasEnded(tokens);
     });
 
+    test('without an id of the session at the provider end with each session of the user there', async () => {
+      bed.node.clock.advanceSeconds(1);
+      bed.provider.setFaults({ claims: ({ sid: _, ...claims }) => claims });
+      const tokens = await bed.logIn('grace');
+      const started = await bed.signIn('grace');
+      bed.provider.resetFaults();
+      const other = await bed.logIn('grace');
+      const ofAnother = await bed.provider.sign({ ...claimsFor('ada'), sid: 'a session' });
+      assert.equal((await sendLogout(ofAnother)).status, 200);
+      assert.ok(await isValid(tokens));
+      const token = await bed.provider.sign({ ...claimsFor('grace'), sid: 'a session' });
+      assert.equal((await sendLogout(token)).status, 200);
+      await hasEnded(tokens);
+      assert.equal((await bed.exchange(started)).status, 401);
+      assert.ok(await isValid(other));
+    });
+
     const forgeries: Readonly<Record<string, (claims: JWTPayload) => JWTPayload>> = {
       'another issuer': (claims) => ({ ...claims, iss: 'https://evil.example.com' }),
       'another audience': (claims) => ({ ...claims, aud: 'another client' }),

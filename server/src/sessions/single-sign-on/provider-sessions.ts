@@ -49,12 +49,15 @@ const findOfIdentity = sql<{ identityId: string; since: number }, SessionOfUser>
   ${usableSessions} where identity_id = ${'identityId'} order by sessions.id`;
 const findOfSubject = sql<{ issuer: string; subject: string; since: number }, SessionOfUser>`
   ${usableSessions} where issuer = ${'issuer'} and subject = ${'subject'} order by sessions.id`;
-const findOfSid = sql<{ issuer: string; sid: string; since: number }, SessionOfUser & { subject: string }>`
-  select sessions.id as "sessionId", sessions.user_id as "userId", subject
-  from single_sign_on_sessions
-  join user_identities on user_identities.id = identity_id
-  join sessions on sessions.id = session_id and ${mayHaveToken}
-  where sid = ${'sid'} and issuer = ${'issuer'} order by sessions.id`;
+const findOfSid = sql<{ issuer: string; sid: string; since: number }, SessionOfUser>`
+  ${usableSessions} where sid = ${'sid'} and issuer = ${'issuer'} order by sessions.id`;
+/** A session has no `sid` if the ID token of its sign-in had none. */
+const findOfSubjectAndSid = sql<
+  { issuer: string; subject: string; sid: string; since: number },
+  SessionOfUser
+>`
+  ${usableSessions} where issuer = ${'issuer'} and subject = ${'subject'} and (sid = ${'sid'} or sid is null)
+  order by sessions.id`;
 
 const insertLogout = sql<{
   digest: Uint8Array;
@@ -68,7 +71,7 @@ const insertLogout = sql<{
 const findLogout = sql<{ issuer: string; subject: string; sid: string; since: number }, { at: number }>`
   select received_at as at from single_sign_on_logouts
   where received_at >= ${'since'} and issuer = ${'issuer'}
-    and (sid = ${'sid'} or (sid is null and subject = ${'subject'})) limit 1`;
+    and (sid = ${'sid'} or (subject = ${'subject'} and (sid is null or ${'sid'} = ''))) limit 1`;
 const oldLogouts = pruneStatements<{ before: number }>(
   sql`delete from single_sign_on_logouts`,
   sql`token_digest`,
@@ -214,13 +217,13 @@ export class ProviderSessions {
 }
 
 /** OpenID Connect Back-Channel Logout 1.0 §2.7: with `sid`, only the sessions of this session of the provider; otherwise all of the user. */
-async function findNamed(
+function findNamed(
   transaction: Transaction,
   { issuer, subject, sid }: Pick<LogoutRequest, 'issuer' | 'subject' | 'sid'>,
   now: number,
-): Promise<readonly SessionOfUser[]> {
+): PromiseOrValue<readonly SessionOfUser[]> {
   const since = tokenSince(now);
   if (sid === undefined) return transaction.all(findOfSubject, { issuer, subject: subject!, since });
-  const sessions = await transaction.all(findOfSid, { issuer, sid, since });
-  return sessions.filter((session) => subject === undefined || session.subject === subject);
+  if (subject === undefined) return transaction.all(findOfSid, { issuer, sid, since });
+  return transaction.all(findOfSubjectAndSid, { issuer, subject, sid, since });
 }
