@@ -107,7 +107,7 @@ export const endpoints = {
       TOO_LARGE: tooLargeBody,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; or 10 wrong codes of this user from any address; wait Retry-After seconds',
+        when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; or 10 codes of this user from any address were wrong within 24 hours; wait Retry-After seconds',
       },
       UNAVAILABLE: overloadedServer,
     },
@@ -157,7 +157,7 @@ export const endpoints = {
       TOO_LARGE: tooLargeBody,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'Ten codes of this user were wrong within 15 minutes; wait Retry-After seconds',
+        when: 'Ten codes of this user were wrong within 24 hours; wait Retry-After seconds',
       },
       UNAVAILABLE: overloadedServer,
     },

@@ -319,9 +319,11 @@ for (const kind of databaseKinds) {
       withTestbed({}, async (testbed) => {
         await withDatabase(testbed.database.url, (database) =>
           database.transaction((transaction) => {
+            const now = testbed.clock.now();
             const each = names(2_500).map((name) => ({
               digest: Buffer.from(name),
-              now: testbed.clock.now(),
+              now,
+              expiresAt: now + 15 * 60_000,
             }));
             return transaction.runEach(insertFailure, each);
           }),
@@ -411,6 +413,6 @@ for (const kind of databaseKinds) {
   });
 }
 
-const insertFailure = sql<{ digest: Uint8Array; now: number }>`
-  insert into login_failures (digest, failures, started_at, failed_at)
-  values (${'digest'}, 1, ${'now'}, ${'now'})`;
+const insertFailure = sql<{ digest: Uint8Array; now: number; expiresAt: number }>`
+  insert into login_failures (digest, failures, started_at, failed_at, expires_at)
+  values (${'digest'}, 1, ${'now'}, ${'now'}, ${'expiresAt'})`;

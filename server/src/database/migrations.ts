@@ -346,6 +346,21 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { name: 'second factors', statements: createSecondFactors },
+  {
+    name: 'wrong codes count longer than wrong passwords',
+    statements: ({ bytes, integer, tableEnd }) => [
+      // Earlier failures count only for minutes, so they are not copied.
+      `drop table login_failures`,
+      `create table login_failures (
+        digest ${bytes} primary key,
+        failures ${integer} not null,
+        started_at ${integer} not null,
+        failed_at ${integer} not null,
+        expires_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index login_failures_by_expiry on login_failures (expires_at)`,
+    ],
+  },
 ];
 
 function createSecondFactors({ id, text, bytes, integer, tableEnd }: Dialect): readonly string[] {

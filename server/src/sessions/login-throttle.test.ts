@@ -13,7 +13,7 @@ import { LoginThrottle, pauseLeftMs, type AttemptSource, addressRange } from './
 const minute = 60_000;
 
 describe('the pause after failed attempts', () => {
-  const limit = { maxFailures: 50, maxPauseMs: minute };
+  const limit = { windowMs: 15 * minute, maxFailures: 50, maxPauseMs: minute };
   const pause = (failures: number, sinceMs = 0) =>
     pauseLeftMs({ digest: Buffer.alloc(0), failures, startedAt: 0, failedAt: 0 }, limit, sinceMs);
 
@@ -192,6 +192,41 @@ describe('the login throttle', () => {
     clock.time += 1;
     await failTimes(50, () => attemptWrong(anna));
     assert.equal(await attemptWrong(anna), 'TOO_MANY_ATTEMPTS');
+  });
+
+  test('admits 114 wrong codes of a user within 24 hours, and forgets them afterwards', async () => {
+    const code = { codeOf: 'anna' };
+    const endsAt = clock.time + 24 * 60 * minute;
+    let wrong = 0;
+    while (clock.time < endsAt) {
+      try {
+        await throttle.attempt(code, () => Promise.resolve(undefined));
+        wrong++;
+      } catch (error) {
+        assert.ok(error instanceof Refusal);
+        clock.time += 1000 * error.details.retryAfterSeconds!;
+      }
+    }
+    assert.equal(wrong, 114);
+    await failTimes(10, () => attemptWrong(code));
+    assert.equal(await attemptWrong(code), 'TOO_MANY_ATTEMPTS');
+  });
+
+  test('deletes failures as soon as they no longer count', async () => {
+    const countRows = async () => {
+      await throttle.prune();
+      return (await database.all(sql<object, object>`select digest from login_failures`, {})).length;
+    };
+    await failTimes(1, () => attemptWrong(anna));
+    await failTimes(1, () => attemptWrong({ codeOf: 'anna' }));
+    clock.time += 15 * minute - 1;
+    assert.equal(await countRows(), 3);
+    clock.time += 1;
+    assert.equal(await countRows(), 1);
+    clock.time += 24 * 60 * minute - 15 * minute - 1;
+    assert.equal(await countRows(), 1);
+    clock.time += 1;
+    assert.equal(await countRows(), 0);
   });
 
   test('rejects an attempt if 500 others are in its queue', async () => {

@@ -49,6 +49,8 @@ interface LoginThrottleOptions {
 }
 
 interface Limit {
+  /** How long failures count, starting with the first one. */
+  readonly windowMs: number;
   /** The number of failures without a pause. */
   readonly maxFailures: number;
   /**
@@ -64,7 +66,6 @@ interface Limit {
   readonly guesses: 'passwords' | 'codes';
 }
 
-/** How long failures count, starting with the first one. */
 const windowMs = 15 * 60_000;
 
 const firstPauseMs = 1_000;
@@ -72,16 +73,21 @@ const firstPauseMs = 1_000;
 /** A longer pause would not slow an attacker down further, but would affect other users at the same address. */
 const maxPauseMs = 60_000;
 
-const accountLimit: Limit = { maxFailures: 50, maxConcurrent: 8, maxPauseMs, guesses: 'passwords' };
+const accountLimit: Limit = {
+  ...{ windowMs, maxFailures: 50, maxConcurrent: 8, maxPauseMs, guesses: 'passwords' },
+};
 const addressLimit: Limit = {
-  ...{ maxFailures: 500, maxConcurrent: 64, maxPauseMs, guesses: 'passwords' as const },
+  ...{ windowMs, maxFailures: 500, maxConcurrent: 64, maxPauseMs, guesses: 'passwords' as const },
   isShared: true,
 };
 /**
  * A code has only a million values, so the codes of a login are counted by user, from all addresses together. Only someone with the
- * password of the user can cause these pauses.
+ * password of the user can cause these pauses. They allow 114 wrong codes within the window.
  */
-const codeLimit: Limit = { maxFailures: 10, maxConcurrent: 4, maxPauseMs: windowMs, guesses: 'codes' };
+const codeLimit: Limit = {
+  windowMs: 24 * 60 * 60_000,
+  ...{ maxFailures: 10, maxConcurrent: 4, maxPauseMs: 15 * 60_000, guesses: 'codes' },
+};
 
 interface Counter extends QueueKey, Limit {
   readonly digest: Uint8Array;
@@ -119,15 +125,23 @@ const findCounts = sql<{ one: Uint8Array; other: Uint8Array }, FailureCount>`
   from login_failures where digest in (${'one'}, ${'other'})`;
 
 /** Safe even if other nodes count at the same time. */
-const insertOrCount = sql<{ digest: Uint8Array; now: number; from: number; to: number }>`
-  insert into login_failures (digest, failures, started_at, failed_at)
-  values (${'digest'}, 1, ${'now'}, ${'now'})
+const insertOrCount = sql<{
+  digest: Uint8Array;
+  now: number;
+  from: number;
+  to: number;
+  expiresAt: number;
+}>`
+  insert into login_failures (digest, failures, started_at, failed_at, expires_at)
+  values (${'digest'}, 1, ${'now'}, ${'now'}, ${'expiresAt'})
   on conflict (digest) do update set
     failures = case when login_failures.started_at between ${'from'} and ${'to'}
       then login_failures.failures + 1 else 1 end,
     started_at = case when login_failures.started_at between ${'from'} and ${'to'}
       then login_failures.started_at else excluded.started_at end,
-    failed_at = excluded.failed_at`;
+    failed_at = excluded.failed_at,
+    expires_at = case when login_failures.started_at between ${'from'} and ${'to'}
+      then login_failures.expires_at else excluded.expires_at end`;
 
 /** If several of these statements run concurrently for the same row, on any node, exactly one changes the row. */
 const countIfUnchanged = sql<FailureCount & { now: number }>`
@@ -142,14 +156,16 @@ const undoCount = sql<FailureCount>`
 
 const deleteFailures = sql<FailureCount>`delete from login_failures where digest = ${'digest'}`;
 
-type PruneParameters = { readonly before: number; readonly batch: number };
+type PruneParameters = { readonly now: number; readonly batch: number };
 const expiredCounts = {
-  findAny: sql<PruneParameters, { startedAt: number }>`
-    select started_at as "startedAt" from login_failures where started_at <= ${'before'} limit 1`,
-  // The age is checked twice because another node may reset the count in between.
+  findAny: sql<
+    PruneParameters,
+    object
+  >`select digest from login_failures where expires_at <= ${'now'} limit 1`,
+  // The time is checked twice because another node may reset the count in between.
   prune: sql<PruneParameters>`
-    delete from login_failures where started_at <= ${'before'} and digest in (
-      select digest from login_failures where started_at <= ${'before'} limit ${'batch'})`,
+    delete from login_failures where expires_at <= ${'now'} and digest in (
+      select digest from login_failures where expires_at <= ${'now'} limit ${'batch'})`,
 };
 
 export class LoginThrottle {
@@ -181,12 +197,12 @@ export class LoginThrottle {
         }
       };
       const result = await this.#runUncounted(countedInAdvance, () => work(clearFailures));
-      const countsToWrite = result === undefined ? counts.filter((count) => !isCounted(count)) : [];
-      if (countsToWrite.length > 0) {
+      const toWrite = result === undefined ? counters.filter((_, index) => !isCounted(counts[index]!)) : [];
+      if (toWrite.length > 0) {
         // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
         await database.transaction((transaction) => {
           const now = clock.now();
-          const rows = countsToWrite.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
+          const rows = toWrite.map(({ digest, windowMs }) => ({ digest, now, ...windowAt(now, windowMs) }));
           return transaction.runEach(insertOrCount, rows);
         });
       }
@@ -212,8 +228,8 @@ export class LoginThrottle {
 
   /** Deletes failures that no longer count. */
   prune(): Promise<void> {
-    const before = windowAt(this.#options.clock.now()).from - 1;
-    return pruneInBatches(this.#options.database, expiredCounts, { before, batch: 1_000 });
+    const { database, clock } = this.#options;
+    return pruneInBatches(database, expiredCounts, { now: clock.now(), batch: 1_000 });
   }
 
   #countersOf(source: AttemptSource): Counter[] {
@@ -284,18 +300,13 @@ export class LoginThrottle {
   /** Reads the failures that count now, for one or two counters. */
   async #readCounts(counters: readonly Counter[], now: number): Promise<FailureCount[]> {
     const [{ digest: one }, { digest: other } = { digest: one }] = counters as [Counter, Counter?];
-    const { from, to } = windowAt(now);
     const rows = await this.#options.database.all(findCounts, { one, other });
-    const counting = rows.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
-    return counters.map(
-      ({ digest }) =>
-        counting.find((row) => Buffer.compare(row.digest, digest) === 0) ?? {
-          digest,
-          failures: 0,
-          startedAt: now,
-          failedAt: now,
-        },
-    );
+    return counters.map(({ digest, windowMs }) => {
+      const { from, to } = windowAt(now, windowMs);
+      const row = rows.find((each) => Buffer.compare(each.digest, digest) === 0);
+      const isCounting = row && row.startedAt >= from && row.startedAt <= to;
+      return isCounting ? row : { digest, failures: 0, startedAt: now, failedAt: now };
+    });
   }
 
   /** Counts the attempt in every row or in none. Returns false if another attempt was counted first. */
@@ -329,19 +340,19 @@ export function identifyLogin({ username, address }: { username: string; address
 }
 
 /** The start times of failures that count now. Times far in the future are excluded: a wrong clock must not lock users out. */
-function windowAt(now: number): { from: number; to: number } {
-  return { from: now - windowMs + 1, to: now + windowMs - 1 };
+function windowAt(now: number, windowMs: number): { from: number; to: number; expiresAt: number } {
+  return { from: now - windowMs + 1, to: now + windowMs - 1, expiresAt: now + windowMs };
 }
 
 /** Once the limit is reached, each failure doubles the pause. The pause ends no later than when the failures no longer count. */
 export function pauseLeftMs(
   { failures, startedAt, failedAt }: FailureCount,
-  limit: Pick<Limit, 'maxFailures' | 'maxPauseMs'>,
+  limit: Pick<Limit, 'windowMs' | 'maxFailures' | 'maxPauseMs'>,
   now: number,
 ): number {
   if (failures < limit.maxFailures) return 0;
   const pauseMs = Math.min(firstPauseMs * 2 ** (failures - limit.maxFailures), limit.maxPauseMs);
-  return Math.min(failedAt + pauseMs, startedAt + windowMs) - now;
+  return Math.min(failedAt + pauseMs, startedAt + limit.windowMs) - now;
 }
 
 function tooManyAttempts(leftMs: number, guesses: Limit['guesses']): Refusal {
