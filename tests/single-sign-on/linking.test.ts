@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
+import { sql } from '../../server/src/database/statement.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { mutation, type GraphBody } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 import { administrator, problemOf, Testbed } from '../support/testbed.ts';
 import {
   SoftwareAuthenticator,
@@ -15,6 +17,10 @@ import {
 import { SignOnTestbed, type SignInReturn } from './sign-on-testbed.ts';
 
 const password = 'a bench of walnut wood';
+const insertOtherIssuer = sql<{ id: string }>`
+  insert into user_identities (id, user_id, issuer, subject, name, created_at)
+  select user_id, user_id, 'https://old.example.com', subject, name, created_at
+  from user_identities where id = ${'id'}`;
 type Identity = { id: string; issuer: string; subject: string; name: string; lastUsedAt: string | null };
 
 for (const kind of databaseKinds) {
@@ -120,6 +126,11 @@ for (const kind of databaseKinds) {
       bed.provider.addUser('nils');
       const { authToken } = await bed.logIn('nils');
       const [identity] = await identitiesOf(authToken);
+      assert.equal(codeOf(await unlink(identity!.id, authToken)), 'CONFLICT');
+      // A link with another issuer, which this server no longer uses.
+      await withDatabase(bed.node.database.url, (database) =>
+        database.transaction((transaction) => transaction.run(insertOtherIssuer, { id: identity!.id })),
+      );
       assert.equal(codeOf(await unlink(identity!.id, authToken)), 'CONFLICT');
       const { authToken: stranger } = await createUser('stranger');
       assert.equal(codeOf(await unlink(identity!.id, stranger)), 'NOT_FOUND');

@@ -40,7 +40,7 @@ export function createSecondFactorServices(dependencies: Dependencies): SecondFa
     factorIssuer: publicUrl === undefined ? 'Espalier' : `Espalier (${new URL(publicUrl).hostname})`,
     challenges: new PasskeyChallenges(dependencies),
     passwordLogin,
-    hasSingleSignOn: ssoIssuer !== undefined,
+    ssoIssuer,
     relyingParty: findRelyingParty(settings),
   };
 }
