@@ -48,7 +48,16 @@ for (const kind of databaseKinds) {
     });
 
     test('are refused if the provider sends no usable user name', async () => {
-      const names = ['', 'x'.repeat(129), 'a\u0000b', 'line\nbreak'];
+      const names = [
+        '',
+        'x'.repeat(129),
+        'a\u0000b',
+        'line\nbreak',
+        'admin ',
+        ' admin',
+        'admin\u00a0',
+        'ad\u200bmin',
+      ];
       for (const [index, username] of names.entries()) {
         bed.provider.addUser(`odd ${index}`, { username });
         const answer = await bed.exchange(await bed.signIn(`odd ${index}`));

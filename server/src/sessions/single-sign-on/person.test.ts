@@ -47,6 +47,16 @@ describe('readPerson', () => {
     assert.deepEqual(person, { subject: 's1', sid: undefined, username: undefined, groups: [] });
   });
 
+  test('ignores an e-mail address that the provider has not verified', () => {
+    const read = (claims: object) =>
+      readPerson({ sub: 's1', email: 'ada@example.com', ...claims }, { ...names, usernameClaim: 'email' })
+        .username;
+    assert.equal(read({}), 'ada@example.com');
+    assert.equal(read({ email_verified: true }), 'ada@example.com');
+    assert.equal(read({ email_verified: false }), undefined);
+    assert.equal(read({ email_verified: 'false' }), undefined);
+  });
+
   test('reads no groups if they are not synchronized', () => {
     const claims = { sub: 's1', groups: ['a'], _claim_names: { groups: 'src1' } };
     assert.deepEqual(readPerson(claims, { ...names, groupsClaim: undefined }).groups, []);

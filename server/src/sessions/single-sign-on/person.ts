@@ -1,5 +1,6 @@
 /** Reads the claims about a person that the provider sends. */
 
+import { toAccountName } from '../../accounts/users.ts';
 import { Refusal } from '../../refusal.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -35,13 +36,21 @@ export function readPerson(claims: Claims, { usernameClaim, groupsClaim }: Claim
       'The provider sent an id for this person that is too long or has control characters.',
     );
   }
-  const username = findClaim(claims, usernameClaim);
+  // Some providers let people enter any address.
+  const isUnverified = usernameClaim === 'email' && String(claims['email_verified']) === 'false';
+  const username = isUnverified ? undefined : findClaim(claims, usernameClaim);
   return {
     subject,
     sid: toProviderId(sid),
     username: typeof username === 'string' ? username : undefined,
     groups: groupsClaim === undefined ? [] : readGroups(claims, groupsClaim),
   };
+}
+
+/** The name for a new user, or undefined if the name is missing or could be confused with the name of another user. */
+export function newUserNameOf({ username }: Pick<Person, 'username'>): string | undefined {
+  const name = username === undefined ? undefined : toAccountName(username);
+  return name !== undefined && name === name.trim() && !/\p{Cf}/u.test(name) ? name : undefined;
 }
 
 /** The user name at the provider, only for display. PostgreSQL cannot store a null character. */

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { createUser, noPassword, readUser, readUserByName, toAccountName } from '../../accounts/users.ts';
+import { createUser, noPassword, readUser, readUserByName } from '../../accounts/users.ts';
 import type { Clock } from '../../clock.ts';
 import { withTimeout } from '../../concurrency/timeout.ts';
 import type { GroupMapping } from '../../config/sign-in-settings.ts';
@@ -23,7 +23,7 @@ import { Attempts, invalidCode, spendCode, type Attempt, type RedeemedCode } fro
 import { synchronizeGroups } from './groups.ts';
 import { findIdentity, insertIdentity, recordUse, type Identity } from './identities.ts';
 import { ProviderSessions } from './provider-sessions.ts';
-import { displayNameOf } from './person.ts';
+import { displayNameOf, newUserNameOf } from './person.ts';
 import { Provider, ProviderError, type AuthenticatedPerson } from './provider.ts';
 import { toProviderSettings, type ProviderIdentification } from './provider-settings.ts';
 import { readTarget, ReturnAddresses, type RequestedTarget } from './sign-in-target.ts';
@@ -268,7 +268,7 @@ export class SingleSignOn {
     by: ChangeOrigin,
   ): Promise<string> {
     const { ssoCreateUsers, ssoUsernameClaim } = this.#options.settings;
-    const username = person.username === undefined ? undefined : toAccountName(person.username);
+    const username = newUserNameOf(person);
     if (username !== undefined && (await readUserByName(transaction, username))) throw takenName(username);
     if (!ssoCreateUsers) {
       throw new Refusal(
