@@ -244,6 +244,15 @@ for (const kind of databaseKinds) {
       assert.match(await factors.mutationError('createRecoveryCodes', right, anna.authToken), /^FORBIDDEN/);
     });
 
+    test('of an earlier host name is not offered, and the password alone is still not enough', async () => {
+      const { user, recoveryCodes } = await createPasskeyUser();
+      const moved = await factors.startNode(kind, { PUBLIC_URL: 'https://new.example.com' });
+      const { code, methods } = (await moved.attempt(user)).json<Problem>();
+      assert.deepEqual([code, methods], ['SECOND_FACTOR_REQUIRED', ['RECOVERY_CODE']]);
+      assert.equal(await moved.outcome(user, recoveryCodes![0]), 'SUCCESS');
+      await moved.stop();
+    });
+
     test('satisfies a required second factor', async () => {
       const { authenticator } = await createPasskeyUser();
       const strict = await factors.startNode(kind, { SECOND_FACTOR: 'everyone' });

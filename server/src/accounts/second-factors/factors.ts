@@ -9,6 +9,7 @@ import { SecretEncryption, type SealedSecret } from '../../database/encryption.t
 import { sql } from '../../database/statement.ts';
 import { Refusal } from '../../refusal.ts';
 import { deleteRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.ts';
+import type { RelyingParty } from './relying-party.ts';
 import { findTimeStep } from './totp.ts';
 
 /** The setting `ESPALIER_SECOND_FACTOR`. */
@@ -53,18 +54,25 @@ const updateMark = sql<{ userId: string; now: number }>`
   where id = ${'userId'}`;
 const findMark = sql<{ userId: string }, { since: number | null }>`
   select second_factor_at as since from users where id = ${'userId'}`;
-const findMethods = sql<{ userId: string }, Record<'totp' | 'passkeys' | 'codes', number>>`
+const findMethods = sql<
+  { userId: string; relyingPartyId: string },
+  Record<'totp' | 'passkeys' | 'codes', number>
+>`
   select (select count(*) from totp_secrets where user_id = ${'userId'}) as totp,
-    (select count(*) from passkeys where user_id = ${'userId'}) as passkeys,
+    (select count(*) from passkeys
+      where user_id = ${'userId'} and relying_party = ${'relyingPartyId'}) as passkeys,
     (select count(*) from recovery_codes where user_id = ${'userId'} and used_at is null) as codes`;
 
 export function readTotp(reader: Reader, userId: string): PromiseOrValue<TotpRow | undefined> {
   return reader.get(findTotp, { userId });
 }
 
-/** The methods with which the user can complete a login after the password. */
-export function readLoginMethods(reader: Reader, userId: string): PromiseOrValue<readonly LoginMethod[]> {
-  return whenDone(reader.get(findMethods, { userId }), (row) => {
+/** The methods with which the user can complete a login after the password. Passkeys of another relying party do not work. */
+export function readLoginMethods(
+  reader: Reader,
+  { userId, relyingParty }: { readonly userId: string; readonly relyingParty: RelyingParty | undefined },
+): PromiseOrValue<readonly LoginMethod[]> {
+  return whenDone(reader.get(findMethods, { userId, relyingPartyId: relyingParty?.id ?? '' }), (row) => {
     const { totp, passkeys, codes } = row!;
     const methods: LoginMethod[] = [];
     if (totp > 0) methods.push('TOTP');
@@ -146,6 +154,7 @@ export async function deleteFactors(transaction: Transaction, userId: string, no
   return count > 0;
 }
 
+/** Also counts passkeys of an earlier host name: a user whose only factor is one keeps the second factor, and uses a recovery code. */
 export function hasFactor(reader: Reader, userId: string): PromiseOrValue<boolean> {
   return whenDone(reader.get(findMark, { userId }), (row) => (row?.since ?? null) !== null);
 }

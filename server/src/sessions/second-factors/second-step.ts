@@ -75,7 +75,8 @@ export class SecondStep {
   }
 
   async #codeRequired(userId: string): Promise<Refusal> {
-    const methods = await readLoginMethods(this.#services.database, userId);
+    const { database, relyingParty } = this.#services;
+    const methods = await readLoginMethods(database, { userId, relyingParty });
     return new Refusal(
       'SECOND_FACTOR_REQUIRED',
       'The password is correct. Send the login again with a `code`: a code of your authenticator app or a recovery code. Or sign in with a passkey.',
