@@ -132,6 +132,24 @@ for (const kind of databaseKinds) {
       }
     });
 
+    test('has a sign-in for each concurrent attempt with one response', async () => {
+      const { authenticator } = await createPasskeyUser();
+      const { challengeId, options } = await factors.challenge();
+      const response = authenticator.get(options);
+      const address = '203.0.113.20';
+      await Promise.all(
+        Array.from({ length: 6 }, () => factors.logInWithPasskey(challengeId, response, address)),
+      );
+      await factors.server.purge();
+      const query = '{signIns(first: 100, filter: {methods: [PASSKEY]}){items{result count address}}}';
+      type SignIn = { result: string; count: number; address: string };
+      const { signIns } = await factors.query<{ signIns: { items: SignIn[] } }>(query);
+      const results = signIns.items
+        .filter((each) => each.address === address)
+        .flatMap(({ result, count }) => Array<string>(count).fill(result));
+      assert.deepEqual(results.toSorted(), ['SUCCESS', ...Array<string>(5).fill('WRONG_CREDENTIALS')]);
+    });
+
     test('is refused if the counter does not increase, as for a copied authenticator', async () => {
       const { authenticator } = await createPasskeyUser(5);
       assert.equal((await logIn(authenticator)).status, 200);

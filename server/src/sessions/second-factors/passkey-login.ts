@@ -1,5 +1,6 @@
 /** Sign-in with a passkey alone: the passkey names the user, and the authenticator has verified the user. */
 
+import type { Transaction } from '../../database/database.ts';
 import { Refusal } from '../../refusal.ts';
 import type { ClearFailures } from '../login-throttle.ts';
 import type { IssuedTokens } from '../refresh.ts';
@@ -49,15 +50,15 @@ export class PasskeyLogin {
         return undefined;
       }
       const { userId, spend } = checked;
-      return unlessUsed(() =>
-        sessions.startSession({ userId }, client, {
-          method: 'PASSKEY',
-          inTransaction: async (transaction) => {
-            await spend(transaction);
-            await clearFailures(transaction);
-          },
-        }),
-      );
+      const inTransaction = async (transaction: Transaction) => {
+        await spend(transaction);
+        await clearFailures(transaction);
+      };
+      const done = await unlessUsed(async () => ({
+        issued: await sessions.startSession({ userId }, client, { method: 'PASSKEY', inTransaction }),
+      }));
+      if (!done) signIns.record({ ...attempt, userId, result: 'WRONG_CREDENTIALS' });
+      return done?.issued;
     };
     try {
       const issued = await throttle.attempt({ passkeyFrom: client.address }, logIn);
