@@ -37,7 +37,10 @@ for (const kind of databaseKinds) {
       const userId = found.json<{ data: { user: { id: string } } }>().data.user.id;
       const convert = 'mutation($userId: ID!){convertToServiceAccount(input: {userId: $userId}){user{kind}}}';
       assert.match((await bed.node.query(convert, authToken, { userId })).text, /SERVICE/);
-      assert.equal((await bed.exchange(await bed.signIn('robot'))).status, 403);
+      const linked = await bed.node.query('{user(username: "robot"){identities{id}}}', authToken);
+      assert.deepEqual(linked.json(), { data: { user: { identities: [] } } });
+      // The person is unknown now, and the service account has the name.
+      assert.equal((await bed.exchange(await bed.signIn('robot'))).status, 409);
     });
 
     test('get a user name in the form in which it is stored', async () => {

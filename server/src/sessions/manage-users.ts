@@ -42,6 +42,7 @@ import { Refusal } from '../refusal.ts';
 import { requireSession } from './auth-token.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { revokeUserSessions } from './revocation.ts';
+import { deleteIdentities } from './single-sign-on/identities.ts';
 
 export interface ChangedUser {
   readonly id: string;
@@ -91,12 +92,13 @@ export class Users {
     });
   }
 
-  /** Also revokes all of the user's sessions. */
+  /** Also deletes the second factors and the linked accounts of the user, and revokes all sessions. */
   convertToServiceAccount(caller: Caller, id: string): Promise<Changed<ChangedUser>> {
     return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
       await convertToServiceAccount(transaction, id, by);
       await deleteEnrolments(transaction, id);
       await deleteFactors(transaction, id, by.now);
+      await deleteIdentities(transaction, id);
       await revokeUserSessions(transaction, { userId: id }, { because: 'revoked', ...by });
       return { id, user: await requireUser(transaction, id) };
     });

@@ -54,6 +54,7 @@ const insert = sql<Identity>`
 const updateUse = sql<{ id: string; name: string | null; now: number }>`
   update user_identities set name = ${'name'}, last_used_at = ${'now'} where id = ${'id'}`;
 const remove = sql<{ id: string }>`delete from user_identities where id = ${'id'}`;
+const removeOfUser = sql<{ userId: string }>`delete from user_identities where user_id = ${'userId'}`;
 
 const maxIdentitiesPerUser = 20;
 
@@ -107,6 +108,11 @@ export async function recordUse(
   now: number,
 ): Promise<void> {
   await transaction.run(updateUse, { id, name: displayNameOf(person), now });
+}
+
+/** Removes all links of a user. The caller ends the sessions. */
+export async function deleteIdentities(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.run(removeOfUser, { userId });
 }
 
 interface CodeReader {

@@ -261,7 +261,7 @@ defineMutation('revokeApiKey', {
 
 defineMutation('convertToServiceAccount', {
   description:
-    'Convert a person to a service account: a user for programs, with API keys but without a password. Deletes the password and ends all sessions of the user. The grants and groups stay. You cannot undo this. Only for administrators. CONFLICT for yourself, for a user who is already a service account, and if no other person is an administrator.',
+    'Convert a person to a service account: a user for programs, with API keys but without a password. Deletes the password, the second factors and the linked accounts of the user, and ends all sessions. The grants and groups stay. You cannot undo this. Only for administrators. CONFLICT for yourself, for a user who is already a service account, and if no other person is an administrator.',
   input: (t) => ({ userId: t.id({ required: true, description: 'The id of the user.' }) }),
   change: ({ users }, caller, { userId }) => users.convertToServiceAccount(caller, userId),
   toPayload: async ({ id }, { context: { reader } }) => ({ user: toUserNode(await requireUser(reader, id)) }),
