@@ -17,7 +17,7 @@ export const refusals = {
   FORBIDDEN: 'You do not have permission to do this',
   CONFLICT: 'The change conflicts with the current state',
   CYCLE: 'A folder cannot be inside itself',
-  TOO_MANY_ATTEMPTS: 'Too many wrong passwords; wait before the next attempt',
+  TOO_MANY_ATTEMPTS: 'Too many failed attempts; wait before the next one',
   METHOD_NOT_ALLOWED: 'This address does not accept this method',
   NOT_ACCEPTABLE: 'The server supports none of the accepted media types',
   TOO_EXPENSIVE: 'The request costs too much; request less at once',

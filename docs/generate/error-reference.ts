@@ -79,7 +79,7 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   CYCLE: { advice: 'Choose another parent.' },
   TOO_MANY_ATTEMPTS: {
     advice: 'Wait for the number of seconds in `Retry-After`.',
-    example: 'Too many wrong passwords. Try again in 4 seconds.',
+    example: 'Too many failed attempts. Try again in 4 seconds.',
   },
   METHOD_NOT_ALLOWED: { advice: 'Use one of the methods in the `Allow` header of the response.' },
   NOT_ACCEPTABLE: { advice: 'Send `Accept: application/json`, or no `Accept` header.' },

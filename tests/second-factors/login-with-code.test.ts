@@ -152,7 +152,7 @@ for (const kind of databaseKinds) {
       const refused = await factors.attempt(user, factors.code(user), '203.0.113.1', otherNode);
       assert.equal(refused.status, 429);
       assert.equal(refused.headers.get('retry-after'), '1');
-      assert.match(refused.json<Problem>().detail, /^Too many wrong codes\. Try again in 1 second/);
+      assert.match(refused.json<Problem>().detail, /^Too many failed attempts\. Try again in 1 second/);
       // Without a code, the response depends on the password only.
       assert.equal(await factors.outcome(user), 'SECOND_FACTOR_REQUIRED');
       const wrong = { ...user, password: 'wrong walnut' };

@@ -252,7 +252,7 @@ for (const kind of databaseKinds) {
       const fail = (password: string) =>
         factors.mutationError('startTotpEnrolment', { proof: { password } }, authToken);
       for (let count = 0; count < 50; count++) assert.match(await fail('wrong walnut'), /^FORBIDDEN/);
-      assert.match(await fail(user.password), /^UNAVAILABLE: Too many wrong passwords/);
+      assert.match(await fail(user.password), /^UNAVAILABLE: Too many failed attempts/);
       assert.equal(await factors.outcome(user), 'SUCCESS');
     });
 
@@ -267,8 +267,8 @@ for (const kind of databaseKinds) {
         assert.match(await fail(code, count % 3 ? node : factors), /^FORBIDDEN/);
       }
       for (const at of [factors, node]) {
-        assert.match(await fail(factors.code(user, 30), at), /^UNAVAILABLE: Too many wrong codes/);
-        assert.match(await fail(user.recoveryCodes[0]!, at), /^UNAVAILABLE: Too many wrong codes/);
+        assert.match(await fail(factors.code(user, 30), at), /^UNAVAILABLE: Too many failed attempts/);
+        assert.match(await fail(user.recoveryCodes[0]!, at), /^UNAVAILABLE: Too many failed attempts/);
       }
       await node.stop();
       // A stolen session cannot prevent the logins and the other proofs of its user.

@@ -73,7 +73,7 @@ export const catalog = {
     help: 'Number of login attempts.',
     labels: {
       outcome:
-        '`ok`, `refused` (wrong name or password), `throttled` (too many wrong passwords) or `failed` (any other error)',
+        '`ok`, `refused` (wrong name or password), `throttled` (too many failed attempts) or `failed` (any other error)',
     },
   }),
   refreshes: counter('espalier_refreshes_total', {

@@ -62,8 +62,6 @@ interface Limit {
   readonly maxPauseMs: number;
   /** Other users have the same counter, so a correct attempt does not clear it. */
   readonly isShared?: true;
-  /** For the message. */
-  readonly guesses: 'passwords' | 'codes';
 }
 
 const windowMs = 15 * 60_000;
@@ -73,20 +71,17 @@ const firstPauseMs = 1_000;
 /** A longer pause would not slow an attacker down further, but would affect other users at the same address. */
 const maxPauseMs = 60_000;
 
-const accountLimit: Limit = {
-  ...{ windowMs, maxFailures: 50, maxConcurrent: 8, maxPauseMs, guesses: 'passwords' },
-};
-const addressLimit: Limit = {
-  ...{ windowMs, maxFailures: 500, maxConcurrent: 64, maxPauseMs, guesses: 'passwords' as const },
-  isShared: true,
-};
+const accountLimit: Limit = { windowMs, maxFailures: 50, maxConcurrent: 8, maxPauseMs };
+const addressLimit: Limit = { windowMs, maxFailures: 500, maxConcurrent: 64, maxPauseMs, isShared: true };
 /**
  * A code has only a million values, so the codes of a login are counted by user, from all addresses together. Only someone with the
  * password of the user can cause these pauses. They allow 114 wrong codes within the window.
  */
 const codeLimit: Limit = {
   windowMs: 24 * 60 * 60_000,
-  ...{ maxFailures: 10, maxConcurrent: 4, maxPauseMs: 15 * 60_000, guesses: 'codes' },
+  maxFailures: 10,
+  maxConcurrent: 4,
+  maxPauseMs: 15 * 60_000,
 };
 
 interface Counter extends QueueKey, Limit {
@@ -266,7 +261,7 @@ export class LoginThrottle {
       const now = clock.now();
       const states = await this.#readStates(counters, ahead, now);
       const pauseMs = Math.max(...states.map((state) => state.pauseMs));
-      if (pauseMs > 0) throw tooManyAttempts(pauseMs, counters[0]!.guesses);
+      if (pauseMs > 0) throw tooManyAttempts(pauseMs);
       if (states.some(couldExceedLimit)) {
         await changed;
         continue;
@@ -355,11 +350,11 @@ export function pauseLeftMs(
   return Math.min(failedAt + pauseMs, startedAt + limit.windowMs) - now;
 }
 
-function tooManyAttempts(leftMs: number, guesses: Limit['guesses']): Refusal {
+function tooManyAttempts(leftMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(leftMs / 1000);
   return new Refusal(
     'TOO_MANY_ATTEMPTS',
-    `Too many wrong ${guesses}. Try again in ${formatSeconds(retryAfterSeconds)}.`,
+    `Too many failed attempts. Try again in ${formatSeconds(retryAfterSeconds)}.`,
     {
       retryAfterSeconds,
       facts: { retryAfterSeconds },
