@@ -16,8 +16,8 @@ const deleteEnrolments = sql<{ id: string }>`
   delete from totp_enrolments where coalesce(sealed_with, '') <> ${'id'}`;
 
 /**
- * Decrypts each secret with `from`, and encrypts it with `to`. Returns the number of secrets that `from` cannot decrypt. They stay as they
- * are, for a node that has their master key.
+ * Decrypts each secret with `from`, and encrypts it with `to`. Returns the number of encrypted secrets, and of those that `from` cannot
+ * decrypt, which stay unchanged for a node that has their master key.
  */
 export async function sealTotpSecrets(
   transaction: Transaction,
