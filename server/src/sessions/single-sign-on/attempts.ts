@@ -27,7 +27,7 @@ export interface Attempt extends SignInTarget {
   readonly secrets: SignInSecrets;
 }
 
-export interface RedeemedCode {
+export interface CheckedCode {
   readonly digest: Uint8Array;
   readonly person: AuthenticatedPerson;
   /** The time of the callback. */
@@ -146,7 +146,7 @@ export class Attempts {
 
   /** Returns a one-time code for a person, which only the client with the verifier of the challenge can use. */
   async createCode(
-    { person, startedAt }: Pick<RedeemedCode, 'person' | 'startedAt'>,
+    { person, startedAt }: Pick<CheckedCode, 'person' | 'startedAt'>,
     challenge: string,
   ): Promise<string> {
     const code = randomSecret();
@@ -163,7 +163,7 @@ export class Attempts {
   }
 
   /** Returns undefined if the code is not valid, or belongs to another verifier. Call `spendCode()` to use the code up. */
-  async readCode(code: string, verifier: string): Promise<RedeemedCode | undefined> {
+  async readCode(code: string, verifier: string): Promise<CheckedCode | undefined> {
     const digest = sha256(code);
     const found = await this.#database.get(findCode, { digest, now: this.#clock.now() });
     if (!found || !matchesChallenge(verifier, found.challenge)) return undefined;

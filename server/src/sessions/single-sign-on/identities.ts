@@ -21,7 +21,7 @@ import { requireSession } from '../auth-token.ts';
 import { requireRecentSignIn } from '../recent-sign-in.ts';
 import { revokeSession } from '../revocation.ts';
 import { requireWayToSignIn, type OfferedWays } from '../sign-in-ways.ts';
-import { spendCode, type RedeemedCode } from './attempts.ts';
+import { spendCode, type CheckedCode } from './attempts.ts';
 import { displayNameOf } from './person.ts';
 import { sessionsOfIdentity } from './provider-sessions.ts';
 import type { AuthenticatedPerson } from './provider.ts';
@@ -117,7 +117,7 @@ export async function deleteIdentities(transaction: Transaction, userId: string)
 
 interface CodeReader {
   /** Reads the result of a sign-in at the provider, for the client that has the verifier. */
-  readCode(input: { readonly code: string; readonly verifier: string }): Promise<RedeemedCode>;
+  readCode(input: { readonly code: string; readonly verifier: string }): Promise<CheckedCode>;
 }
 
 /** The changes of identities that viewers can request. */

@@ -43,10 +43,13 @@ export interface LogoutRequest {
   readonly sid: string | undefined;
 }
 
-/** `UNAVAILABLE`: the provider does not respond, or not as the protocol requires. `REFUSED`: its response is not acceptable. */
+/**
+ * `UNAVAILABLE`: the provider does not respond, or not as the protocol requires. `REFUSED`: its response is not acceptable. `DENIED`: it did
+ * not sign the user in.
+ */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
-  readonly kind: 'UNAVAILABLE' | 'REFUSED';
+  readonly kind: 'UNAVAILABLE' | 'REFUSED' | 'DENIED';
 
   constructor(kind: ProviderError['kind'], message: string) {
     super(message);
@@ -301,11 +304,14 @@ function toProviderError(error: unknown): ProviderError {
     );
   }
   const detail = typeof protocolCode === 'string' && /^\w{1,64}$/.test(protocolCode) ? protocolCode : message;
-  const isOwnFault = ['unauthorized_client', 'server_error', 'temporarily_unavailable'].includes(detail);
-  return new ProviderError(
-    isOwnFault ? 'UNAVAILABLE' : 'REFUSED',
-    `The sign-in at the provider failed: ${detail}`,
-  );
+  return new ProviderError(kindOf(detail), `The sign-in at the provider failed: ${detail}`);
+}
+
+/** The error codes of RFC 6749 §4.1.2.1. */
+function kindOf(code: string): ProviderError['kind'] {
+  if (code === 'access_denied') return 'DENIED';
+  const isOwnFault = ['unauthorized_client', 'server_error', 'temporarily_unavailable'].includes(code);
+  return isOwnFault ? 'UNAVAILABLE' : 'REFUSED';
 }
 
 function isNetworkFailure(name: string, code: string, message: string): boolean {

@@ -19,7 +19,7 @@ import type { RevocationCache } from '../revocation.ts';
 import type { ClientInfo } from '../session-reads.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SignIns } from '../sign-ins.ts';
-import { Attempts, invalidCode, spendCode, type Attempt, type RedeemedCode } from './attempts.ts';
+import { Attempts, invalidCode, spendCode, type Attempt, type CheckedCode } from './attempts.ts';
 import { synchronizeGroups } from './groups.ts';
 import { findIdentity, insertIdentity, recordUse, type Identity } from './identities.ts';
 import { ProviderSessions } from './provider-sessions.ts';
@@ -40,7 +40,7 @@ export interface SingleSignOnOptions {
   readonly onWarning: (message: string, cause?: unknown) => void;
 }
 
-/** The client of a verified one-time code. */
+/** A one-time code, and the verifier of the client. */
 interface CodeInput {
   readonly code: string;
   readonly verifier: string;
@@ -129,13 +129,13 @@ export class SingleSignOn {
 
   /** Starts a session with the one-time code. Creates the user if that is permitted, and synchronizes the groups. */
   async logIn(input: CodeInput, client: ClientInfo): Promise<IssuedTokens> {
-    let redeemed: RedeemedCode | undefined;
+    let checked: CheckedCode | undefined;
     try {
-      redeemed = await this.readCode(input);
-      return await this.#logInPerson(redeemed, client);
+      checked = await this.readCode(input);
+      return await this.#logInPerson(checked, client);
     } catch (error) {
       if (error instanceof Refusal) {
-        const person = redeemed?.person;
+        const person = checked?.person;
         const identity = person && (await findIdentity(this.#options.database, person));
         this.#recordFailure(
           client,
@@ -148,10 +148,10 @@ export class SingleSignOn {
   }
 
   /** Checks a one-time code without using it up. */
-  async readCode({ code, verifier }: CodeInput): Promise<RedeemedCode> {
-    const redeemed = await this.#attempts.readCode(code, verifier);
-    if (!redeemed) throw invalidCode();
-    return redeemed;
+  async readCode({ code, verifier }: CodeInput): Promise<CheckedCode> {
+    const checked = await this.#attempts.readCode(code, verifier);
+    if (!checked) throw invalidCode();
+    return checked;
   }
 
   /** Ends the sessions that a logout token of the provider names. */
@@ -200,24 +200,21 @@ export class SingleSignOn {
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       this.#options.onWarning('A single sign-on failed.', error);
-      throw error.kind === 'UNAVAILABLE' ? unavailable() : refusedByProvider(error);
+      throw toRefusal(error);
     }
   }
 
-  async #logInPerson(redeemed: RedeemedCode, client: ClientInfo): Promise<IssuedTokens> {
+  async #logInPerson(checked: CheckedCode, client: ClientInfo): Promise<IssuedTokens> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#startSession(redeemed, client);
+        return await this.#startSession(checked, client);
       } catch (error) {
         if (!(error instanceof IdentityChanged) || attempt === maxAttempts) throw error;
       }
     }
   }
 
-  async #startSession(
-    { person, digest, startedAt }: RedeemedCode,
-    client: ClientInfo,
-  ): Promise<IssuedTokens> {
+  async #startSession({ person, digest, startedAt }: CheckedCode, client: ClientInfo): Promise<IssuedTokens> {
     const { database, clock, sessions, onWarning } = this.#options;
     const known = await findIdentity(database, person);
     const userId = known?.userId ?? randomUUID();
@@ -315,13 +312,21 @@ function unavailable(cause?: ProviderError): Refusal {
   });
 }
 
-function refusedByProvider({ message }: ProviderError): Refusal {
-  return message.endsWith('access_denied')
-    ? new Refusal('FORBIDDEN', 'The provider did not sign you in. Try again, or ask your administrator.')
-    : new Refusal(
+function toRefusal({ kind }: ProviderError): Refusal {
+  switch (kind) {
+    case 'UNAVAILABLE':
+      return unavailable();
+    case 'DENIED':
+      return new Refusal(
+        'FORBIDDEN',
+        'The provider did not sign you in. Try again, or ask your administrator.',
+      );
+    case 'REFUSED':
+      return new Refusal(
         'INVALID_CREDENTIALS',
         'The response of the single sign-on provider is not valid. Sign in again. If this happens repeatedly, ask your administrator.',
       );
+  }
 }
 
 function disabled(): Refusal {
