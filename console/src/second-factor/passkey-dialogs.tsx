@@ -53,7 +53,7 @@ export function AddPasskeyDialog({ secondFactor, onClose }: SecondFactorDialogPr
         help="For example the device: “Phone” or “Security key”."
         value={name}
         onChange={setName}
-        maxLength={100}
+        maxLength={128}
         isRequired
         autoFocus
         autoComplete="off"

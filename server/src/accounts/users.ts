@@ -63,11 +63,12 @@ export function runAsAdministrator<T, Stored>(
 }
 
 const maxNameLength = 128;
-type NameKind = 'user name' | 'group name' | 'API key name';
+type NameKind = 'user name' | 'group name' | 'API key name' | 'passkey name';
 const inputFields: Readonly<Record<NameKind, string>> = {
   'user name': 'username',
   'group name': 'name',
   'API key name': 'name',
+  'passkey name': 'name',
 };
 
 /** Returns the name in NFC for storage, or undefined if it is invalid. Lengths count code points. */

@@ -37,7 +37,6 @@ export interface StoredCredential extends PasskeyCredential {
 }
 
 const maxPasskeysPerUser = 20;
-const maxNameLength = 100;
 
 type PasskeyRow = Omit<Passkey, 'isSynced'> & { readonly isSynced: number };
 type CredentialRow = Omit<StoredCredential, 'transports' | 'isSynced'> & {
@@ -92,17 +91,6 @@ export function readCredential(
 
 export function listCredentials(reader: Reader, userId: string): PromiseOrValue<readonly StoredCredential[]> {
   return whenDone(reader.all(findCredentialsOfUser, { userId }), (rows) => rows.map(toCredential));
-}
-
-export function requirePasskeyName(input: string): string {
-  const name = input.length > 8 * maxNameLength ? '' : input.normalize('NFC').trim();
-  const length = [...name].length;
-  if (length >= 1 && length <= maxNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)) return name;
-  throw new Refusal(
-    'BAD_INPUT',
-    `The name of a passkey must have 1 to ${maxNameLength} characters, without control characters.`,
-    { facts: { inputField: 'name' } },
-  );
 }
 
 /** Refuses a passkey that is already registered, for any user. */

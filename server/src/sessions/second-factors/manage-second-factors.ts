@@ -25,7 +25,6 @@ import {
   deletePasskey,
   listCredentials,
   renamePasskey,
-  requirePasskeyName,
   storePasskey,
 } from '../../accounts/second-factors/passkeys.ts';
 import { replaceRecoveryCodes } from '../../accounts/second-factors/recovery-codes.ts';
@@ -37,7 +36,13 @@ import {
   type TotpSetup,
 } from '../../accounts/second-factors/totp.ts';
 import { createPasskeyOptions, verifyNewPasskey } from '../../accounts/second-factors/webauthn.ts';
-import { requireNoApiKey, requireUser, runAsAdministrator, type ViewerRights } from '../../accounts/users.ts';
+import {
+  requireAccountName,
+  requireNoApiKey,
+  requireUser,
+  runAsAdministrator,
+  type ViewerRights,
+} from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
 import {
   numberCodec,
@@ -189,7 +194,7 @@ export class SecondFactors {
     requireSession(caller);
     const { userId, sessionId } = caller;
     const relyingParty = requireRelyingParty(this.#services);
-    const name = requirePasskeyName(input.name);
+    const name = requireAccountName(input.name.trim(), 'passkey name');
     return this.#changes.runUnlessMade(caller, passkeyCodec, async () => {
       const issued = this.#services.challenges.read(input.challengeId, { use: 'enrol', userId, sessionId });
       const created = issued && (await verifyNewPasskey(input.response, { ...issued, relyingParty }));
@@ -215,7 +220,7 @@ export class SecondFactors {
     { id, name: input }: { readonly id: string; readonly name: string },
   ): Promise<Changed<void>> {
     requireSession(caller);
-    const name = requirePasskeyName(input);
+    const name = requireAccountName(input.trim(), 'passkey name');
     return this.#changes.run(caller, {
       codec: voidCodec,
       work: async (transaction) => {

@@ -166,7 +166,7 @@ defineMutation('finishPasskeyEnrolment', {
     }),
     name: t.string({
       required: true,
-      description: 'A name of 1 to 100 characters, for example of the device.',
+      description: 'A name of 1 to 128 characters without control characters, for example of the device.',
     }),
   }),
   change: ({ secondFactors }, caller, input) => secondFactors.finishPasskey(caller, input),
@@ -189,7 +189,10 @@ defineMutation('renamePasskey', {
   description: 'Rename one of your passkeys. NOT_FOUND if you have no passkey with this id.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the passkey.' }),
-    name: t.string({ required: true, description: 'A name of 1 to 100 characters.' }),
+    name: t.string({
+      required: true,
+      description: 'A name of 1 to 128 characters without control characters.',
+    }),
   }),
   change: ({ secondFactors }, caller, input) => secondFactors.renamePasskey(caller, input),
   toPayload: async (_, response, { id }) => ({
