@@ -4,9 +4,12 @@
  */
 
 import type { Reader, Transaction } from '../../database/database.ts';
-import { sha256, type SealedSecret } from '../../database/encryption.ts';
+import { sha256, type SealedSecret, type SecretEncryption } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
+import { record, type ChangeOrigin } from '../../journal/journal.ts';
 import { pruneStatements } from '../../journal/prune.ts';
+import { openSecret, storeTotp, type EnrolledFactor } from './factors.ts';
+import { findTimeStep, readTypedCode } from './totp.ts';
 
 export const enrolmentMs = 10 * 60_000;
 
@@ -14,7 +17,7 @@ export const enrolmentMs = 10 * 60_000;
 const maxEnrolmentsPerUser = 5;
 
 /** Who may confirm the enrolment. */
-export type EnrolmentKey = { readonly sessionId: string } | { readonly token: string };
+type EnrolmentKey = { readonly sessionId: string } | { readonly token: string };
 
 export interface Enrolment extends SealedSecret {
   readonly userId: string;
@@ -67,16 +70,33 @@ export async function readEnrolment(
   return reader.get(find, { digest: digestOf(key), now });
 }
 
-/** Returns false if the enrolment has expired, was completed or was started again. Ends all other enrolments of the user. */
-export async function completeEnrolment(
+/** Returns the time step of the first code of the app, or undefined if the code is wrong. */
+export async function checkFirstCode(
+  encryption: SecretEncryption,
+  enrolment: Enrolment,
+  { code, now }: { readonly code: string; readonly now: number },
+): Promise<number | undefined> {
+  const typed = readTypedCode(code);
+  if (typed?.kind !== 'TOTP') return undefined;
+  return findTimeStep(openSecret(encryption, enrolment), typed.code, now);
+}
+
+/**
+ * Stores the app, and ends all enrolments of the user. Returns undefined if the enrolment has expired, was completed or was started again.
+ */
+export async function enrolTotp(
   transaction: Transaction,
   key: EnrolmentKey,
-  { userId, secret }: Enrolment,
-  now: number,
-): Promise<boolean> {
-  if ((await transaction.run(remove, { digest: digestOf(key), secret, now })) === 0) return false;
+  { enrolment, step }: { readonly enrolment: Enrolment; readonly step: number },
+  by: ChangeOrigin,
+): Promise<EnrolledFactor | undefined> {
+  const { userId, secret, sealedWith } = enrolment;
+  const { now } = by;
+  if ((await transaction.run(remove, { digest: digestOf(key), secret, now })) === 0) return undefined;
   await deleteEnrolments(transaction, userId);
-  return true;
+  const enrolled = await storeTotp(transaction, { userId, secret, sealedWith, step, now });
+  record(transaction, { kind: 'ENROL_SECOND_FACTOR', ...by, userId, after: { factor: 'TOTP' } });
+  return enrolled;
 }
 
 export async function deleteEnrolments(transaction: Transaction, userId: string): Promise<void> {

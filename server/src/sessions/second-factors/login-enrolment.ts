@@ -1,22 +1,17 @@
 /** The enrolment of a user who needs a second factor to log in. The enrolment token proves the correct password. */
 
 import {
-  completeEnrolment,
+  checkFirstCode,
   digestOfPasswordHash,
+  enrolTotp,
   readEnrolment,
   type Enrolment,
 } from '../../accounts/second-factors/enrolments.ts';
-import { hasFactor, openSecret, storeTotp } from '../../accounts/second-factors/factors.ts';
-import {
-  describeTotpSecret,
-  findTimeStep,
-  readTypedCode,
-  type TotpSetup,
-} from '../../accounts/second-factors/totp.ts';
+import { hasFactor, openSecret } from '../../accounts/second-factors/factors.ts';
+import { describeTotpSecret, type TotpSetup } from '../../accounts/second-factors/totp.ts';
 import { readPasswordHash } from '../../accounts/passwords.ts';
 import { readUser, requireUser } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
-import { record } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import type { IssuedTokens } from '../refresh.ts';
 import { revokeUserSessions } from '../revocation.ts';
@@ -57,11 +52,11 @@ export class LoginEnrolments {
     { token, code }: { readonly token: string; readonly code: string },
     client: ClientInfo,
   ): Promise<EnrolledLogin> {
-    const { sessions, signIns, throttle } = this.#services;
+    const { clock, factorEncryption, sessions, signIns, throttle } = this.#services;
     const enrolment = await this.#require(token);
     const { userId } = enrolment;
     const login = await throttle.attempt({ codeOf: userId }, async (clearFailures) => {
-      const step = await this.#findStep(enrolment, code);
+      const step = await checkFirstCode(factorEncryption, enrolment, { code, now: clock.now() });
       if (step === undefined) return undefined;
       let recoveryCodes: readonly string[] = [];
       const issued = await sessions.startSession({ userId }, client, {
@@ -86,37 +81,25 @@ export class LoginEnrolments {
     return enrolment;
   }
 
-  async #findStep(enrolment: Enrolment, input: string): Promise<number | undefined> {
-    const { clock, factorEncryption } = this.#services;
-    const typed = readTypedCode(input);
-    if (typed?.kind !== 'TOTP') return undefined;
-    return findTimeStep(openSecret(factorEncryption, enrolment), typed.code, clock.now());
-  }
-
   /** Holds the lock of the journal, so the user and the password do not change meanwhile. */
   async #enrol(
     transaction: Transaction,
     { token, enrolment, step }: { token: string; enrolment: Enrolment; step: number },
   ): Promise<readonly string[]> {
-    const { userId, passwordDigest, secret, sealedWith } = enrolment;
-    const now = this.#services.clock.now();
+    const { userId, passwordDigest } = enrolment;
+    const by = { byUserId: userId, now: this.#services.clock.now() };
     const user = await readUser(transaction, userId);
     const passwordHash = await readPasswordHash(transaction, userId);
     const isSamePassword =
       passwordHash !== undefined &&
       passwordDigest !== null &&
       Buffer.compare(digestOfPasswordHash(passwordHash), passwordDigest) === 0;
-    const isValid =
-      user?.disabledAt === null &&
-      isSamePassword &&
-      !(await hasFactor(transaction, userId)) &&
-      (await completeEnrolment(transaction, { token }, enrolment, now));
-    if (!isValid) throw invalidToken();
-    const { recoveryCodes } = await storeTotp(transaction, { userId, secret, sealedWith, step, now });
-    const by = { byUserId: userId, now };
-    record(transaction, { kind: 'ENROL_SECOND_FACTOR', ...by, userId, after: { factor: 'TOTP' } });
+    const isValid = user?.disabledAt === null && isSamePassword && !(await hasFactor(transaction, userId));
+    const enrolled = isValid ? await enrolTotp(transaction, { token }, { enrolment, step }, by) : undefined;
+    if (!enrolled) throw invalidToken();
     await revokeUserSessions(transaction, { userId }, { because: 'second-factor', ...by });
-    return recoveryCodes!;
+    // The app is the first factor.
+    return enrolled.recoveryCodes!;
   }
 }
 

@@ -5,9 +5,10 @@
 
 import { randomUUID } from 'node:crypto';
 import {
-  completeEnrolment,
+  checkFirstCode,
   deleteEnrolments,
   enrolmentMs,
+  enrolTotp,
   readEnrolment,
   storeEnrolment,
 } from '../../accounts/second-factors/enrolments.ts';
@@ -16,9 +17,7 @@ import {
   deleteTotp,
   hasFactor,
   isFactorRequired,
-  openSecret,
   readTotp,
-  storeTotp,
   type FactorKind,
 } from '../../accounts/second-factors/factors.ts';
 import {
@@ -28,13 +27,7 @@ import {
   storePasskey,
 } from '../../accounts/second-factors/passkeys.ts';
 import { replaceRecoveryCodes } from '../../accounts/second-factors/recovery-codes.ts';
-import {
-  createTotpSecret,
-  describeTotpSecret,
-  findTimeStep,
-  readTypedCode,
-  type TotpSetup,
-} from '../../accounts/second-factors/totp.ts';
+import { createTotpSecret, describeTotpSecret, type TotpSetup } from '../../accounts/second-factors/totp.ts';
 import { createPasskeyOptions, verifyNewPasskey } from '../../accounts/second-factors/webauthn.ts';
 import {
   requireAccountName,
@@ -126,20 +119,16 @@ export class SecondFactors {
     return this.#changes.runUnlessMade(caller, factorCodec, async () => {
       const enrolment = await readEnrolment(database, { sessionId }, clock.now());
       if (!enrolment) throw noEnrolment();
-      const typed = readTypedCode(code);
-      const secret = openSecret(factorEncryption, enrolment);
-      const step = typed?.kind === 'TOTP' ? await findTimeStep(secret, typed.code, clock.now()) : undefined;
+      const step = await checkFirstCode(factorEncryption, enrolment, { code, now: clock.now() });
       if (step === undefined) throw wrongConfirmation();
       return this.#changes.run(caller, {
         codec: factorCodec,
         work: async (transaction, _, by) => {
-          const { now } = by;
-          await requireActiveSession(transaction, { sessionId, now });
+          await requireActiveSession(transaction, { sessionId, now: by.now });
           const isReplaced = (await readTotp(transaction, userId)) !== undefined;
-          if (!(await completeEnrolment(transaction, { sessionId }, enrolment, now))) throw noEnrolment();
-          const sealed = { secret: enrolment.secret, sealedWith: enrolment.sealedWith };
-          const { recoveryCodes } = await storeTotp(transaction, { userId, ...sealed, step, now });
-          record(transaction, { kind: 'ENROL_SECOND_FACTOR', ...by, userId, after: { factor: 'TOTP' } });
+          const enrolled = await enrolTotp(transaction, { sessionId }, { enrolment, step }, by);
+          if (!enrolled) throw noEnrolment();
+          const { recoveryCodes } = enrolled;
           const isFirst = recoveryCodes !== undefined;
           const endedSessions = isFirst || isReplaced ? await this.#endOthers(transaction, caller, by) : 0;
           return { recoveryCodes, endedSessions };
