@@ -132,7 +132,14 @@ function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
   return {
     authenticate,
     authenticateRequest: authenticate,
-    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
+    logIn: () =>
+      Promise.resolve({
+        authToken: 'a',
+        refreshToken: 'r',
+        expiresInSeconds: 600,
+        userId: 'u',
+        sessionId: 's',
+      }),
     isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId ?? ''),
     isViewEnded: () => false,
     recordApiKeyUse: () => undefined,

@@ -34,6 +34,7 @@ export interface Tokens {
 
 export interface IssuedTokens extends Tokens {
   readonly userId: string;
+  readonly sessionId: string;
   readonly expiresInSeconds: number;
 }
 
@@ -98,7 +99,7 @@ export class TokenRefresh {
   issue(userId: string, sessionId: string, refreshToken: string): IssuedTokens {
     const { authTokens, settings } = this.#options;
     const authToken = authTokens.issue(userId, sessionId);
-    return { authToken, refreshToken, expiresInSeconds: settings.authTokenSeconds, userId };
+    return { authToken, refreshToken, expiresInSeconds: settings.authTokenSeconds, userId, sessionId };
   }
 
   expiryFrom(now: number): number {
@@ -156,7 +157,8 @@ export class TokenRefresh {
     const token = successor && this.#options.authTokens.read(successor.authToken);
     if (!token) return undefined;
     const leftMs = Math.max(0, token.tokenExpiresAt - now);
-    return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId: token.userId };
+    const { userId, sessionId } = token;
+    return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId, sessionId };
   }
 
   /** The revocation is committed although the client gets an error. */

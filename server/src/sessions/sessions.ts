@@ -231,11 +231,6 @@ export class Sessions {
     return this.#tokens.refresh(old, client);
   }
 
-  /** The session of an authentic auth token, whether it has ended or not. */
-  sessionOf(authToken: string): string | undefined {
-    return this.#options.authTokens.read(authToken)?.sessionId;
-  }
-
   /**
    * Reads no database. An auth token is valid until it expires, its signing key is retired, its user is disabled or deleted, or its
    * session is revoked. A logout alone does not end it. With a view token, the viewer has the rights of another user.

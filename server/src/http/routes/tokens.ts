@@ -57,7 +57,7 @@ function addRefresh(app: FastifyInstance, { sessions, singleSignOn, activity }: 
     const tokens = await sessions.refresh({ authToken, refreshToken }, readClient(request));
     activity.count('refreshes');
     // In the background, so that a slow provider does not delay the response.
-    singleSignOn?.recheck(sessions.sessionOf(tokens.authToken)!);
+    singleSignOn?.recheck(tokens.sessionId);
     return sendTokens(reply, tokens);
   };
   addEndpoint(app, endpoints.refresh, refresh, { preParsing: refuseDeepBody });
@@ -105,7 +105,7 @@ export function sendTokens(reply: FastifyReply, tokens: IssuedTokens): FastifyRe
   return sendJson(reply, toLoginResponse(tokens));
 }
 
-export function toLoginResponse(tokens: Omit<IssuedTokens, 'userId'>): LoginResponse {
+export function toLoginResponse(tokens: IssuedTokens): LoginResponse {
   const { authToken, refreshToken, expiresInSeconds } = tokens;
   return { authToken, expires_in: expiresInSeconds, refreshToken };
 }
