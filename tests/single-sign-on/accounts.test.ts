@@ -106,6 +106,26 @@ for (const kind of databaseKinds) {
       assert.equal(methods.password, true);
     });
 
+    test('count as failed logins in the activity of the node, like refused passwords', async () => {
+      const { authToken } = await bed.node.logIn();
+      await bed.node.query(createUser, authToken, { username: 'counted', password });
+      bed.provider.addUser('counted');
+      bed.node.clock.advanceSeconds(60);
+      const taken = await bed.signIn('counted');
+      const statuses = [
+        (await bed.exchange(taken)).status,
+        (await bed.node.post('/login/sso', {})).status,
+        (await bed.node.send('GET', '/login/sso', { redirect: 'manual' })).status,
+        (await bed.node.post('/login', { username: 'counted', password })).status,
+      ];
+      const activity = await bed.node.query(
+        '{server{activity(minutes: 1){minutes{failedLogins}}}}',
+        authToken,
+      );
+      assert.deepEqual(statuses, [409, 400, 400, 403]);
+      assert.match(activity.text, /"failedLogins":2\b/);
+    });
+
     test('are not created unless the operator permits it', async () => {
       bed.provider.addUser('unknown');
       const settings = { ...bed.provider.settings, PUBLIC_URL: bed.node.url };

@@ -4,14 +4,13 @@ import { endpoints, type LoginMethods } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { SingleSignOn } from '../../sessions/single-sign-on/single-sign-on.ts';
-import { refuseDeepBody } from '../guards/body-limits.ts';
 import type { HttpServices } from '../http-services.ts';
 import { readBody } from '../json-body.ts';
 import { prefersHtml } from '../media-types.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 import { readFormField } from './form-field.ts';
 import { sendProgramPage } from './program-page.ts';
-import { readClient, sendTokens } from './tokens.ts';
+import { loginHooks, readClient, sendTokens } from './tokens.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -32,7 +31,8 @@ function addLoginMethods(app: FastifyInstance, services: HttpServices): void {
   addEndpoint(app, endpoints.loginMethods, (request, reply) => sendJson(reply, list(request)));
 }
 
-function addSignIn(app: FastifyInstance, { singleSignOn, admission, activity }: HttpServices): void {
+function addSignIn(app: FastifyInstance, services: HttpServices): void {
+  const { singleSignOn, activity } = services;
   const start = async (request: FastifyRequest, reply: FastifyReply, provider: SingleSignOn) => {
     const { challenge, redirect_uri: redirectUri, return_to: returnTo } = request.query as Query;
     const target = { challenge, redirectUri, returnTo };
@@ -59,17 +59,7 @@ function addSignIn(app: FastifyInstance, { singleSignOn, admission, activity }: 
     const provider = requireProvider(singleSignOn);
     return request.method === 'GET' ? start(request, reply, provider) : finish(request, reply, provider);
   };
-  addEndpoint(app, endpoints.singleSignOn, signIn, {
-    onRequest: (_request, _reply, done) => {
-      admission.checkMemory();
-      done();
-    },
-    preParsing: refuseDeepBody,
-    onSend: ({ method }, { statusCode }, payload, done) => {
-      if (method === 'POST' && [401, 403, 409].includes(statusCode)) activity.count('failedLogins');
-      done(null, payload);
-    },
-  });
+  addEndpoint(app, endpoints.singleSignOn, signIn, loginHooks(services));
 }
 
 function addCallback(app: FastifyInstance, { singleSignOn }: HttpServices): void {

@@ -29,7 +29,9 @@ function addLogin(app: FastifyInstance, services: HttpServices): void {
   addEndpoint(app, endpoints.login, logIn, loginHooks(services));
 }
 
-/** Refuses logins while memory is short, and counts the failed ones. */
+const failedLoginStatuses = [401, 403, 409, 429];
+
+/** Refuses logins while memory is short, and counts the failed ones. The GET of a single sign-on is only its start. */
 export function loginHooks({ admission, activity }: HttpServices): RouteShorthandOptions {
   return {
     onRequest: (_request, _reply, done) => {
@@ -37,8 +39,8 @@ export function loginHooks({ admission, activity }: HttpServices): RouteShorthan
       done();
     },
     preParsing: refuseDeepBody,
-    onSend: ({ refusalCode }, { statusCode }, payload, done) => {
-      const isFailure = statusCode === 401 || statusCode === 429;
+    onSend: ({ method, refusalCode }, { statusCode }, payload, done) => {
+      const isFailure = method === 'POST' && failedLoginStatuses.includes(statusCode);
       if (isFailure && !isFirstStep(refusalCode)) activity.count('failedLogins');
       done(null, payload);
     },
