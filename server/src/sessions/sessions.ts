@@ -32,7 +32,7 @@ import { logOutByDigest, logOutSession, revokeExcess } from './revocation.ts';
 import { expiredEnrolments } from '../accounts/second-factors/enrolments.ts';
 import { wrongSecondFactor } from './second-factors/code-check.ts';
 import { expiredChallenges } from './second-factors/passkey-challenges.ts';
-import type { SecondStep } from './second-factors/second-step.ts';
+import { isSecondStepMissing, type SecondStep } from './second-factors/second-step.ts';
 import type { SignInAttempt, SignInMethod } from './sign-in-buffer.ts';
 import type { SignIns } from './sign-ins.ts';
 import { clockSkewMs } from './signing-keys.ts';
@@ -168,7 +168,7 @@ export class Sessions {
         this.startSession({ userId, passwordHash }, client, { method, ...options }),
       );
     } catch (error) {
-      if (isSecondStepMissing(error)) {
+      if (error instanceof Refusal && isSecondStepMissing(error.code)) {
         signIns.record({ ...attempt, userId, result: 'SECOND_FACTOR_REQUIRED' });
       }
       throw error;
@@ -325,13 +325,5 @@ function passwordsOff(): Refusal {
   return new Refusal(
     'FORBIDDEN',
     'You cannot log in with a password on this server. Use single sign-on or a passkey.',
-  );
-}
-
-/** The password was correct, and the client must continue with a code or an enrolment. */
-function isSecondStepMissing(error: unknown): boolean {
-  return (
-    error instanceof Refusal &&
-    (error.code === 'SECOND_FACTOR_REQUIRED' || error.code === 'SECOND_FACTOR_ENROLMENT_REQUIRED')
   );
 }

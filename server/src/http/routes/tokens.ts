@@ -1,10 +1,11 @@
 /** The four token endpoints: login, refresh, logout and verify. `contract/src/endpoints.ts` contains their refusals. */
 
-import { endpoints, type LoginResponse, type RefusalCode } from '@espalier/contract';
+import { endpoints, type LoginResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { ClientInfo } from '../../sessions/session-reads.ts';
 import type { IssuedTokens } from '../../sessions/refresh.ts';
+import { isSecondStepMissing } from '../../sessions/second-factors/second-step.ts';
 import { clientAddress, optionalBearer, requiredBearer } from '../request-context.ts';
 import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
@@ -41,15 +42,10 @@ export function loginHooks({ admission, activity }: HttpServices): RouteShorthan
     preParsing: refuseDeepBody,
     onSend: ({ method, refusalCode }, { statusCode }, payload, done) => {
       const isFailure = method === 'POST' && failedLoginStatuses.includes(statusCode);
-      if (isFailure && !isFirstStep(refusalCode)) activity.count('failedLogins');
+      if (isFailure && !isSecondStepMissing(refusalCode)) activity.count('failedLogins');
       done(null, payload);
     },
   };
-}
-
-/** The password was correct, and the login continues. */
-function isFirstStep(code: RefusalCode | null): boolean {
-  return code === 'SECOND_FACTOR_REQUIRED' || code === 'SECOND_FACTOR_ENROLMENT_REQUIRED';
 }
 
 function addRefresh(app: FastifyInstance, { sessions, singleSignOn, activity }: HttpServices): void {

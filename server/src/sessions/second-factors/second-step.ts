@@ -1,5 +1,6 @@
 /** The step of a login after the correct password: a code, or the start of an enrolment if the operator requires a second factor. */
 
+import type { RefusalCode } from '@espalier/contract';
 import type { LoginCredentials } from '../../accounts/passwords.ts';
 import {
   digestOfPasswordHash,
@@ -102,4 +103,9 @@ export class SecondStep {
       { enrolmentToken },
     );
   }
+}
+
+/** Whether a refusal means that the password was correct, and that the client must continue with a code or an enrolment. */
+export function isSecondStepMissing(code: RefusalCode | null): boolean {
+  return code === 'SECOND_FACTOR_REQUIRED' || code === 'SECOND_FACTOR_ENROLMENT_REQUIRED';
 }
