@@ -13,14 +13,13 @@ import { decodeBase32 } from './authenticator-app.ts';
 import { FactorTestbed } from './factor-testbed.ts';
 
 const statusQuery =
-  '{viewer{secondFactor{isEnrolled isRequired totpSince recoveryCodesLeft passkeys{name} passkeysAvailable passkeyHost}}}';
+  '{viewer{secondFactor{isEnrolled isRequired totpSince recoveryCodesLeft passkeys{name} passkeyHost}}}';
 const noFactor = {
   isEnrolled: false,
   isRequired: false,
   totpSince: null,
   recoveryCodesLeft: 0,
   passkeys: [],
-  passkeysAvailable: true,
   passkeyHost: 'tree.example.com',
 };
 const countFactors = sql<{ userId: string }, object>`

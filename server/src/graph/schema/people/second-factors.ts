@@ -72,10 +72,6 @@ export const SecondFactor = builder.objectRef<SecondFactorShape>('SecondFactor')
       description: 'The passkeys, oldest first: at most 20.',
       resolve: chargeList(({ userId }, { reader }) => listPasskeys(reader, userId)),
     }),
-    passkeysAvailable: t.boolean({
-      description: 'Whether the server is configured for passkeys (`ESPALIER_PUBLIC_URL`).',
-      resolve: (_, __, { secondFactors }) => secondFactors.relyingParty !== undefined,
-    }),
     passkeyHost: t.string({
       nullable: true,
       description:
