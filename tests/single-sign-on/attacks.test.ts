@@ -7,7 +7,7 @@ import { SignJWT, type JWTPayload } from 'jose';
 import { databaseKinds } from '../support/databases.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { withDatabase } from '../support/stored-rows.ts';
-import { problemOf } from '../support/testbed.ts';
+import { problemOf, TestClock, Testbed } from '../support/testbed.ts';
 import { SignOnTestbed } from './sign-on-testbed.ts';
 import { providerClientId, type ProviderFaults } from './test-provider.ts';
 
@@ -204,6 +204,18 @@ for (const kind of databaseKinds) {
       for (const code of [result.code, 'forged', '']) {
         assert.equal((await bed.exchange({ ...result, code })).status, 401);
       }
+    });
+
+    test('accepts a code although a node whose clock is ahead has deleted expired codes', async () => {
+      const result = await bed.signIn('ada');
+      const clock = new TestClock();
+      clock.advanceMs(bed.node.clock.now() - clock.now() + 60_000);
+      const { database } = bed.node;
+      const settings = { ...bed.provider.settings, PUBLIC_URL: bed.node.url };
+      const ahead = await Testbed.start(kind, { database, clock, settings });
+      await ahead.purge();
+      await ahead.stop();
+      assert.equal((await bed.exchange(result)).status, 200);
     });
 
     test('refuses a body without code and verifier', async () => {

@@ -29,13 +29,10 @@ import {
   type Tokens,
 } from './refresh.ts';
 import { logOutByDigest, logOutSession, revokeExcess } from './revocation.ts';
-import { expiredEnrolments } from '../accounts/second-factors/enrolments.ts';
 import { wrongSecondFactor } from './second-factors/code-check.ts';
-import { expiredChallenges } from './second-factors/passkey-challenges.ts';
 import { isSecondStepMissing, type SecondStep } from './second-factors/second-step.ts';
 import type { SignInAttempt, SignInMethod } from './sign-in-buffer.ts';
 import type { SignIns } from './sign-ins.ts';
-import { clockSkewMs } from './signing-keys.ts';
 import { pruneSpentTokens, spentTokenRetentionMs } from './spent-tokens.ts';
 import type { ViewTokens } from './view-as.ts';
 
@@ -310,12 +307,8 @@ export class Sessions {
     await apiKeys.storeUses();
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
     const parameters = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatchSize };
-    // The clock of another node may be behind.
-    const expired = { before: clock.now() - clockSkewMs, batch: pruneBatchSize };
     await pruneInBatches(database, deleteExpired, parameters, maxBatches);
     await pruneInBatches(database, deleteRevoked, parameters, maxBatches);
-    await pruneInBatches(database, expiredEnrolments, expired, maxBatches);
-    await pruneInBatches(database, expiredChallenges, expired, maxBatches);
     await throttle.prune();
     await revoked.prune();
   }

@@ -6,6 +6,7 @@ import { purgeTrash } from '../folders/purge.ts';
 import { pruneIdempotencyKeys } from '../journal/idempotency.ts';
 import { pruneJournal } from '../journal/prune.ts';
 import { createKeyRotation } from '../sessions/manage-signing-keys.ts';
+import { pruneSecondFactors } from '../sessions/second-factors/second-factor-services.ts';
 import { pruneSignIns } from '../sessions/sign-in-reads.ts';
 import { rereadKeysEveryMs } from '../sessions/signing-keys.ts';
 import type { Services } from './services.ts';
@@ -35,6 +36,7 @@ export class Housekeeping {
       () => pruneJournal(database, clock.now(), settings),
       () => pruneIdempotencyKeys(database, clock.now()),
       async () => singleSignOn?.prune(),
+      () => pruneSecondFactors(database, clock.now()),
       () => pruneSignIns(database, clock.now(), settings),
       () => pruneApiKeys(database, clock.now()),
     ];

@@ -1,15 +1,20 @@
 /** What the functions for second factors share. */
 
+import { expiredEnrolments } from '../../accounts/second-factors/enrolments.ts';
 import { createFactorEncryption, type SecondFactorPolicy } from '../../accounts/second-factors/factors.ts';
 import { findRelyingParty } from '../../accounts/second-factors/relying-party.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../config/settings-table.ts';
 import type { Database } from '../../database/database.ts';
 import type { SecretEncryption } from '../../database/encryption.ts';
+import { pruneInBatches } from '../../journal/prune.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 import type { OfferedWays } from '../sign-in-ways.ts';
 import type { TokenServices } from '../signed-token.ts';
-import { PasskeyChallenges } from './passkey-challenges.ts';
+import { clockSkewMs } from '../signing-keys.ts';
+import { expiredChallenges, PasskeyChallenges } from './passkey-challenges.ts';
+
+const pruneBatchSize = 1_000;
 
 export interface SecondFactorServices extends OfferedWays {
   readonly database: Database;
@@ -43,4 +48,11 @@ export function createSecondFactorServices(dependencies: Dependencies): SecondFa
     ssoIssuer,
     relyingParty: findRelyingParty(settings),
   };
+}
+
+/** Deletes expired enrolments and challenges. The clock of another node may be behind. */
+export async function pruneSecondFactors(database: Database, now: number): Promise<void> {
+  const parameters = { before: now - clockSkewMs, batch: pruneBatchSize };
+  await pruneInBatches(database, expiredEnrolments, parameters);
+  await pruneInBatches(database, expiredChallenges, parameters);
 }

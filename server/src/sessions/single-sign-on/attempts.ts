@@ -12,6 +12,7 @@ import { sql } from '../../database/statement.ts';
 import { pruneInBatches, pruneStatements } from '../../journal/prune.ts';
 import { Refusal } from '../../refusal.ts';
 import { addressRange } from '../login-throttle.ts';
+import { clockSkewMs } from '../signing-keys.ts';
 import type { AuthenticatedPerson, SignInSecrets } from './provider.ts';
 
 /** Where the browser goes after the sign-in, and the digest of the verifier that only the client has. */
@@ -79,15 +80,15 @@ const findCode = sql<
 const deleteCode = sql<{ digest: Uint8Array; now: number }>`
   delete from single_sign_on_codes where code_digest = ${'digest'} and expires_at > ${'now'}`;
 
-const expiredAttempts = pruneStatements<{ now: number }>(
+const expiredAttempts = pruneStatements<{ before: number }>(
   sql`delete from single_sign_on_attempts`,
   sql`state_digest`,
-  sql`from single_sign_on_attempts where expires_at <= ${'now'}`,
+  sql`from single_sign_on_attempts where expires_at <= ${'before'}`,
 );
-const expiredCodes = pruneStatements<{ now: number }>(
+const expiredCodes = pruneStatements<{ before: number }>(
   sql`delete from single_sign_on_codes`,
   sql`code_digest`,
-  sql`from single_sign_on_codes where expires_at <= ${'now'}`,
+  sql`from single_sign_on_codes where expires_at <= ${'before'}`,
 );
 
 const attemptMs = 10 * 60_000;
@@ -172,7 +173,8 @@ export class Attempts {
   }
 
   async prune(): Promise<void> {
-    const parameters = { now: this.#clock.now(), batch: pruneBatchSize };
+    // The clock of another node may be behind.
+    const parameters = { before: this.#clock.now() - clockSkewMs, batch: pruneBatchSize };
     await pruneInBatches(this.#database, expiredAttempts, parameters);
     await pruneInBatches(this.#database, expiredCodes, parameters);
   }
