@@ -146,8 +146,8 @@ export class ProviderSessions {
     );
   }
 
-  /** Ends the sessions that a logout token names. Refuses a token that was used before. Returns the number of sessions. */
-  async logOut({ issuer, tokenId, subject, sid }: LogoutRequest): Promise<number> {
+  /** Ends the sessions that a logout token names. Refuses a token that was used before. */
+  async logOut({ issuer, tokenId, subject, sid }: LogoutRequest): Promise<void> {
     const { database, clock, revoked } = this.#options;
     const now = clock.now();
     const ended = await runChange(database, async (transaction) => {
@@ -163,7 +163,6 @@ export class ProviderSessions {
       return sessions;
     });
     for (const { sessionId } of ended) revoked.add(sessionId, now);
-    return ended.length;
   }
 
   /**
