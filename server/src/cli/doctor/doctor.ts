@@ -98,7 +98,7 @@ async function* allFindings(
     ['Backups', checkBackups(context)],
     ['TLS', checkTls(context)],
     ['Metrics and traces', checkTelemetry(context)],
-    ...(settings.ssoIssuer === undefined ? [] : [['Single sign-on', checkSingleSignOn(context)] as const]),
+    ['Single sign-on', checkSingleSignOn(context)],
     ['Server', checkServer(context)],
     ['Server', checkInstallation(context)],
     ['API key', checkApiKey(context)],
