@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { buildSchema, GraphQLEnumType } from 'graphql';
-import { endpoints, type GraphCode, type RefusalCode } from '@espalier/contract';
-import type { ErrorCode } from './errors.ts';
+import {
+  endpoints,
+  type GraphCode,
+  type RefusalCode,
+  type SecondFactorMethod as ContractMethod,
+} from '@espalier/contract';
+import type { ErrorCode, SecondFactorMethod } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
 import type { FolderChangeKind } from './tree/tree-copy.ts';
 import { paths } from './requests.ts';
@@ -21,8 +26,9 @@ type ClientCode =
   | 'NO_WEB_SOCKET'
   | 'NO_WEB_CRYPTO';
 
-/** Does not compile if a code is missing or superfluous. */
+/** Does not compile if a code or a method is missing or superfluous. */
 true satisfies Equal<Exclude<ErrorCode, ClientCode>, RefusalCode | GraphCode>;
+true satisfies Equal<SecondFactorMethod, ContractMethod>;
 
 const enums = {
   AccessLevel: { NONE: 0, READ: 0, WRITE: 0, MANAGE: 0 } satisfies Record<AccessLevel, 0>,

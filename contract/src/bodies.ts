@@ -68,6 +68,9 @@ export interface EnrolledLoginResponse extends LoginResponse {
   recoveryCodes: string[];
 }
 
+/** A way to complete a login after the password. A passkey logs in without the password. */
+export type SecondFactorMethod = 'TOTP' | 'PASSKEY' | 'RECOVERY_CODE';
+
 /** RFC 9457, extended by a stable code and the id under which the server logged the request. */
 export interface Problem {
   type: 'about:blank';
@@ -76,7 +79,7 @@ export interface Problem {
   detail: string;
   code: string;
   requestId: string;
-  methods?: readonly ('TOTP' | 'PASSKEY' | 'RECOVERY_CODE')[] | undefined;
+  methods?: readonly SecondFactorMethod[] | undefined;
   enrolmentToken?: string | undefined;
   checks?: ProbeResponse['checks'];
   reasons?: ProbeResponse['reasons'];

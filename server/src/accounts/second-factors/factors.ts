@@ -3,6 +3,7 @@
  * the password. Each function that adds or removes a factor updates it in the same transaction.
  */
 
+import type { SecondFactorMethod } from '@espalier/contract';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { SecretEncryption, type SealedSecret } from '../../database/encryption.ts';
@@ -23,7 +24,6 @@ export function isFactorRequired(
 }
 
 export type FactorKind = 'TOTP' | 'PASSKEY';
-export type LoginMethod = FactorKind | 'RECOVERY_CODE';
 
 interface TotpRow extends SealedSecret {
   readonly userId: string;
@@ -68,13 +68,13 @@ export function readTotp(reader: Reader, userId: string): PromiseOrValue<TotpRow
 }
 
 /** The methods with which the user can complete a login after the password. Passkeys of another relying party do not work. */
-export function readLoginMethods(
+export function readSecondFactorMethods(
   reader: Reader,
   { userId, relyingParty }: { readonly userId: string; readonly relyingParty: RelyingParty | undefined },
-): PromiseOrValue<readonly LoginMethod[]> {
+): PromiseOrValue<readonly SecondFactorMethod[]> {
   return whenDone(reader.get(findMethods, { userId, relyingPartyId: relyingParty?.id ?? '' }), (row) => {
     const { totp, passkeys, codes } = row!;
-    const methods: LoginMethod[] = [];
+    const methods: SecondFactorMethod[] = [];
     if (totp > 0) methods.push('TOTP');
     if (passkeys > 0) methods.push('PASSKEY');
     if (codes > 0) methods.push('RECOVERY_CODE');

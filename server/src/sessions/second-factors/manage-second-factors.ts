@@ -50,7 +50,7 @@ import { Refusal } from '../../refusal.ts';
 import { requireSession } from '../auth-token.ts';
 import { requireActiveSession } from '../recent-sign-in.ts';
 import { revokeUserSessions } from '../revocation.ts';
-import { requireWayToSignIn } from '../sign-in-ways.ts';
+import { requireSignInMethod } from '../offered-methods.ts';
 import { requireRelyingParty, type PasskeyRequest } from './passkey-check.ts';
 import { spendChallenge } from './passkey-challenges.ts';
 import { withProof, type ProofInput, type ProofServices, type SessionCaller } from './proof.ts';
@@ -224,7 +224,7 @@ export class SecondFactors {
     const { userId } = caller;
     return this.#changeWithProof(caller, proof, numberCodec, async (transaction, rights, by) => {
       const { name } = await deletePasskey(transaction, { userId, id }, by.now);
-      await requireWayToSignIn(transaction, userId, this.#services);
+      await requireSignInMethod(transaction, userId, this.#services);
       const before = { factor: 'PASSKEY' as const, name };
       return this.#afterRemoval(transaction, { caller, rights, by, before });
     });

@@ -9,14 +9,14 @@ import type { Database } from '../../database/database.ts';
 import type { SecretEncryption } from '../../database/encryption.ts';
 import { pruneInBatches } from '../../journal/prune.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
-import type { OfferedWays } from '../sign-in-ways.ts';
+import type { OfferedMethods } from '../offered-methods.ts';
 import type { TokenServices } from '../signed-token.ts';
 import { clockSkewMs } from '../signing-keys.ts';
 import { expiredChallenges, PasskeyChallenges } from './passkey-challenges.ts';
 
 const pruneBatchSize = 1_000;
 
-export interface SecondFactorServices extends OfferedWays {
+export interface SecondFactorServices extends OfferedMethods {
   readonly database: Database;
   readonly clock: Clock;
   readonly throttle: LoginThrottle;

@@ -7,7 +7,7 @@ import {
   enrolmentMs,
   storeEnrolment,
 } from '../../accounts/second-factors/enrolments.ts';
-import { isFactorRequired, readLoginMethods } from '../../accounts/second-factors/factors.ts';
+import { isFactorRequired, readSecondFactorMethods } from '../../accounts/second-factors/factors.ts';
 import { createTotpSecret } from '../../accounts/second-factors/totp.ts';
 import type { Transaction } from '../../database/database.ts';
 import { randomSecret } from '../../database/encryption.ts';
@@ -77,7 +77,7 @@ export class SecondStep {
 
   async #codeRequired(userId: string): Promise<Refusal> {
     const { database, relyingParty } = this.#services;
-    const methods = await readLoginMethods(database, { userId, relyingParty });
+    const methods = await readSecondFactorMethods(database, { userId, relyingParty });
     return new Refusal(
       'SECOND_FACTOR_REQUIRED',
       'The password is correct. Send the login again with a `code`: a code of your authenticator app or a recovery code. Or sign in with a passkey.',

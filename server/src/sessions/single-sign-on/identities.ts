@@ -20,7 +20,7 @@ import { Refusal } from '../../refusal.ts';
 import { requireSession } from '../auth-token.ts';
 import { requireRecentSignIn } from '../recent-sign-in.ts';
 import { revokeSession } from '../revocation.ts';
-import { requireWayToSignIn, type OfferedWays } from '../sign-in-ways.ts';
+import { requireSignInMethod, type OfferedMethods } from '../offered-methods.ts';
 import { spendCode, type CheckedCode } from './attempts.ts';
 import { displayNameOf } from './person.ts';
 import { sessionsOfIdentity } from './provider-sessions.ts';
@@ -124,13 +124,13 @@ interface CodeReader {
 export class Identities {
   readonly #changes: ChangeRunner<ViewerRights>;
   readonly #codes: CodeReader | undefined;
-  readonly #ways: OfferedWays;
+  readonly #methods: OfferedMethods;
 
   /** Without `codes`, single sign-on is not configured, and no account can be linked. */
-  constructor(changes: ChangeRunner<ViewerRights>, codes: CodeReader | undefined, ways: OfferedWays) {
+  constructor(changes: ChangeRunner<ViewerRights>, codes: CodeReader | undefined, methods: OfferedMethods) {
     this.#changes = changes;
     this.#codes = codes;
-    this.#ways = ways;
+    this.#methods = methods;
   }
 
   /** Links the caller with the account that signed in at the provider. Afterwards, this account needs no password to sign in. */
@@ -174,7 +174,7 @@ export class Identities {
           await revokeSession(transaction, session, { because: 'revoked', ...by });
         }
         await transaction.run(remove, { id });
-        if (identity.userId === userId) await requireWayToSignIn(transaction, userId, this.#ways);
+        if (identity.userId === userId) await requireSignInMethod(transaction, userId, this.#methods);
         const before = { singleSignOn: identity.issuer, name: identity.name };
         record(transaction, { kind: 'UNLINK_IDENTITY', ...by, userId: identity.userId, before });
       },

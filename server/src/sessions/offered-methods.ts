@@ -1,4 +1,4 @@
-/** The ways in which a user can sign in. Users must not remove the last one of their own. */
+/** The methods with which users can sign in. Users must not remove their own last one. */
 
 import { noPassword } from '../accounts/users.ts';
 import type { RelyingParty } from '../accounts/second-factors/relying-party.ts';
@@ -7,8 +7,8 @@ import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 
-/** The ways that this server offers. */
-export interface OfferedWays {
+/** The methods that this server offers. */
+export interface OfferedMethods {
   readonly passwordLogin: Settings['passwordLogin'];
   /** The issuer of single sign-on. Undefined if it is not configured. */
   readonly ssoIssuer: string | undefined;
@@ -16,14 +16,14 @@ export interface OfferedWays {
   readonly relyingParty: RelyingParty | undefined;
 }
 
-interface WaysRow {
+interface MethodsRow {
   readonly passwordHash: string;
   readonly isAdministrator: number;
   readonly passkeys: number;
 }
 
 /** Passkeys of an earlier host name no longer work. */
-const findWays = sql<{ userId: string; relyingPartyId: string }, WaysRow>`
+const findMethods = sql<{ userId: string; relyingPartyId: string }, MethodsRow>`
   select password_hash as "passwordHash", is_administrator as "isAdministrator",
     (select count(*) from passkeys where user_id = users.id and relying_party = ${'relyingPartyId'}) as passkeys
   from users where id = ${'userId'}`;
@@ -31,17 +31,17 @@ const findIssuers = sql<{ userId: string }, { issuer: string }>`
   select issuer from user_identities where user_id = ${'userId'}`;
 
 /** Call it after the removal, in the same transaction. */
-export async function requireWayToSignIn(
+export async function requireSignInMethod(
   transaction: Transaction,
   userId: string,
-  { passwordLogin, ssoIssuer, relyingParty }: OfferedWays,
+  { passwordLogin, ssoIssuer, relyingParty }: OfferedMethods,
 ): Promise<void> {
   const relyingPartyId = relyingParty?.id ?? '';
-  const ways = (await transaction.get(findWays, { userId, relyingPartyId }))!;
+  const user = (await transaction.get(findMethods, { userId, relyingPartyId }))!;
   const mayUsePassword =
-    passwordLogin === 'on' || (passwordLogin === 'administrators' && ways.isAdministrator === 1);
-  if (mayUsePassword && ways.passwordHash !== noPassword) return;
-  if (ways.passkeys > 0) return;
+    passwordLogin === 'on' || (passwordLogin === 'administrators' && user.isAdministrator === 1);
+  if (mayUsePassword && user.passwordHash !== noPassword) return;
+  if (user.passkeys > 0) return;
   if (ssoIssuer !== undefined) {
     const issuers = await transaction.all(findIssuers, { userId });
     const { href } = new URL(ssoIssuer);
