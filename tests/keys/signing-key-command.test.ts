@@ -201,16 +201,16 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('seals the secrets of authenticator apps again, also if no signing key needs it', async () => {
+    test('encrypts the secrets of authenticator apps again, also if no signing key needs it', async () => {
       const [first, second] = [masterKeyFile('first of apps'), masterKeyFile('second of apps')];
       const { user, login } = await startWithAppUser({ MASTER_KEY_FILE: first });
-      // The new signing key is sealed with the second master key, and the secrets are still sealed with the first one.
+      // The new signing key is sealed with the second master key, and the secrets are still encrypted with the first one.
       assert.equal((await run('retire', '--all', '--master-key-file', second)).code, 0);
       const unreadable = await run('seal', '--master-key-file', second);
       assert.equal(unreadable.code, 0);
       assert.match(
         unreadable.output,
-        /^1 secret of authenticator apps is sealed with another master key\. Its user .* --old-master-key-file/m,
+        /^1 secret of authenticator apps is encrypted with another master key\. Its user .* --old-master-key-file/m,
       );
       await start({ MASTER_KEY_FILE: second });
       assert.equal(await login(user), 503);
@@ -220,7 +220,7 @@ for (const kind of databaseKinds) {
       const sealed = await run('seal', '--master-key-file', second, '--old-master-key-file', first);
       assert.match(
         sealed.output,
-        /^1 secret of authenticator apps is sealed with the master key [0-9a-f]{12}\./m,
+        /^1 secret of authenticator apps is encrypted with the master key [0-9a-f]{12}\./m,
       );
       await start({ MASTER_KEY_FILE: second });
       assert.equal(await login(user), 200);

@@ -5,7 +5,7 @@ import { readInputFile } from '../config/read-setting.ts';
 import { settingsTable } from '../config/settings-table.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { createFactorEncryption } from '../accounts/second-factors/factors.ts';
-import { sealTotpSecrets } from '../accounts/second-factors/sealed-secrets.ts';
+import { reencryptTotpSecrets } from '../accounts/second-factors/encrypted-secrets.ts';
 import type { SecretEncryption } from '../database/encryption.ts';
 import type { Database } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';
@@ -231,7 +231,7 @@ unencrypted.`,
         );
         requireOld(rows, old);
         await encryptKeys(transaction, rows, { from: old, to: encryption });
-        const secrets = await sealTotpSecrets(transaction, { from: oldFactors, to: factorEncryption });
+        const secrets = await reencryptTotpSecrets(transaction, { from: oldFactors, to: factorEncryption });
         return { changed: rows.length, secrets };
       });
       return {
@@ -253,19 +253,21 @@ function requireOld(rows: readonly KeyRow[], old: KeyEncryption): void {
 
 interface Sealing {
   readonly changed: number;
-  readonly secrets: { readonly sealed: number; readonly unreadable: number };
+  readonly secrets: { readonly encrypted: number; readonly unreadable: number };
 }
 
 function describeSealing({ changed, secrets }: Sealing, { id }: KeyEncryption): string {
-  const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
+  const describe = (verb: 'sealed' | 'encrypted') =>
+    id === null ? 'stored without a master key' : `${verb} with the master key ${id}`;
+  const how = describe('sealed');
   const texts = [changed === 0 ? `Nothing to do: every key is ${how}.` : describeSealedKeys(changed, how)];
   const countSecrets = (count: number) =>
     `${count} ${count === 1 ? 'secret' : 'secrets'} of authenticator apps ${count === 1 ? 'is' : 'are'}`;
-  if (secrets.sealed > 0) texts.push(`${countSecrets(secrets.sealed)} ${how}.`);
+  if (secrets.encrypted > 0) texts.push(`${countSecrets(secrets.encrypted)} ${describe('encrypted')}.`);
   if (secrets.unreadable > 0) {
     const whose = secrets.unreadable === 1 ? 'Its user' : 'Their users';
     texts.push(
-      `${countSecrets(secrets.unreadable)} sealed with another master key. ${whose} cannot log in with codes of the app. Pass the file of that key with --old-master-key-file.`,
+      `${countSecrets(secrets.unreadable)} encrypted with another master key. ${whose} cannot log in with codes of the app. Pass the file of that key with --old-master-key-file.`,
     );
   }
   return texts.join('\n');

@@ -45,7 +45,7 @@ export function decryptBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = '
 }
 
 /** A secret as the database contains it. */
-export interface SealedSecret {
+export interface EncryptedSecret {
   readonly secret: Uint8Array;
   /** The id of the master key, or null if the secret is not encrypted. */
   readonly sealedWith: string | null;
@@ -69,12 +69,12 @@ export class SecretEncryption {
   }
 
   /** Only a call of `decrypt` with the same `boundTo` returns the secret. So secrets cannot be exchanged between rows. */
-  encrypt(secret: Uint8Array, boundTo: string): SealedSecret {
+  encrypt(secret: Uint8Array, boundTo: string): EncryptedSecret {
     return { secret: this.#key ? encryptBytes(secret, this.#key, boundTo) : secret, sealedWith: this.id };
   }
 
   /** Returns undefined if the secret was changed, or encrypted with another master key. */
-  decrypt({ secret, sealedWith }: SealedSecret, boundTo: string): Uint8Array | undefined {
+  decrypt({ secret, sealedWith }: EncryptedSecret, boundTo: string): Uint8Array | undefined {
     if (sealedWith === null) return secret;
     return this.#key && sealedWith === this.id ? decryptBytes(secret, this.#key, boundTo) : undefined;
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
 import { generatePassword, type Passwords } from '../accounts/passwords.ts';
 import { createFactorEncryption } from '../accounts/second-factors/factors.ts';
-import { sealTotpSecrets } from '../accounts/second-factors/sealed-secrets.ts';
+import { reencryptTotpSecrets } from '../accounts/second-factors/encrypted-secrets.ts';
 import type { Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
 import { randomSecret } from '../database/encryption.ts';
@@ -47,7 +47,7 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     await ensureSigningKey(transaction, { encryption, now });
     // Like the signing keys, secrets from before the master key was set are encrypted now.
     if (factorEncryption.id !== null) {
-      await sealTotpSecrets(transaction, { from: factorEncryption, to: factorEncryption });
+      await reencryptTotpSecrets(transaction, { from: factorEncryption, to: factorEncryption });
     }
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);

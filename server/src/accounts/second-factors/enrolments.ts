@@ -4,11 +4,11 @@
  */
 
 import type { Reader, Transaction } from '../../database/database.ts';
-import { sha256, type SealedSecret, type SecretEncryption } from '../../database/encryption.ts';
+import { sha256, type EncryptedSecret, type SecretEncryption } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { record, type ChangeOrigin } from '../../journal/journal.ts';
 import { pruneStatements } from '../../journal/prune.ts';
-import { openSecret, storeTotp, type EnrolledFactor } from './factors.ts';
+import { decryptSecret, storeTotp, type EnrolledFactor } from './factors.ts';
 import { findTimeStep, readTypedCode } from './totp.ts';
 
 export const enrolmentMs = 10 * 60_000;
@@ -19,7 +19,7 @@ const maxEnrolmentsPerUser = 5;
 /** Who may confirm the enrolment. */
 type EnrolmentKey = { readonly sessionId: string } | { readonly token: string };
 
-export interface Enrolment extends SealedSecret {
+export interface Enrolment extends EncryptedSecret {
   readonly userId: string;
   /** Only for an enrolment at a login: the enrolment ends when the password changes. */
   readonly passwordDigest: Uint8Array | null;
@@ -78,7 +78,7 @@ export async function checkFirstCode(
 ): Promise<number | undefined> {
   const typed = readTypedCode(code);
   if (typed?.kind !== 'TOTP') return undefined;
-  return findTimeStep(openSecret(encryption, enrolment), typed.code, now);
+  return findTimeStep(decryptSecret(encryption, enrolment), typed.code, now);
 }
 
 /**

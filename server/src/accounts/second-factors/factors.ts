@@ -6,7 +6,7 @@
 import type { SecondFactorMethod } from '@espalier/contract';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
-import { SecretEncryption, type SealedSecret } from '../../database/encryption.ts';
+import { SecretEncryption, type EncryptedSecret } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 import { Refusal } from '../../refusal.ts';
 import { deleteRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.ts';
@@ -25,7 +25,7 @@ export function isFactorRequired(
 
 export type FactorKind = 'TOTP' | 'PASSKEY';
 
-interface TotpRow extends SealedSecret {
+interface TotpRow extends EncryptedSecret {
   readonly userId: string;
   /** The time step of the last accepted code. Older codes and this code are never accepted again. */
   readonly lastStep: number;
@@ -90,7 +90,7 @@ export async function checkTotpCode(
 ): Promise<number | undefined> {
   const row = await readTotp(reader, userId);
   if (!row) return undefined;
-  const step = await findTimeStep(openSecret(encryption, row), code, now);
+  const step = await findTimeStep(decryptSecret(encryption, row), code, now);
   return step !== undefined && step > row.lastStep ? step : undefined;
 }
 
@@ -108,14 +108,14 @@ export function createFactorEncryption(masterKey: string | undefined): SecretEnc
 }
 
 /** Decrypts the secret of a user's authenticator app. */
-export function openSecret(
+export function decryptSecret(
   encryption: SecretEncryption,
-  { userId, ...sealed }: SealedSecret & { readonly userId: string },
+  { userId, ...encrypted }: EncryptedSecret & { readonly userId: string },
 ): Uint8Array {
-  const secret = encryption.decrypt(sealed, userId);
+  const secret = encryption.decrypt(encrypted, userId);
   if (secret) return secret;
   const cause = new Error(
-    `The secret of the authenticator app of the user ${userId} is encrypted with the master key ${sealed.sealedWith}, and this node has ${encryption.id ?? 'none'}.`,
+    `The secret of the authenticator app of the user ${userId} is encrypted with the master key ${encrypted.sealedWith}, and this node has ${encryption.id ?? 'none'}.`,
   );
   throw new Refusal(
     'UNAVAILABLE',
@@ -133,9 +133,9 @@ export interface EnrolledFactor {
 /** Stores the secret of a confirmed authenticator app, and replaces an earlier one. The code of `step` cannot be used again. */
 export async function storeTotp(
   transaction: Transaction,
-  { userId, step, now, ...sealed }: SealedSecret & { userId: string; step: number; now: number },
+  { userId, step, now, ...encrypted }: EncryptedSecret & { userId: string; step: number; now: number },
 ): Promise<EnrolledFactor> {
-  await transaction.run(upsertTotp, { userId, ...sealed, lastStep: step, createdAt: now });
+  await transaction.run(upsertTotp, { userId, ...encrypted, lastStep: step, createdAt: now });
   return afterEnrolment(transaction, userId, now);
 }
 

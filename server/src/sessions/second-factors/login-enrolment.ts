@@ -7,7 +7,7 @@ import {
   readEnrolment,
   type Enrolment,
 } from '../../accounts/second-factors/enrolments.ts';
-import { hasFactor, openSecret } from '../../accounts/second-factors/factors.ts';
+import { hasFactor, decryptSecret } from '../../accounts/second-factors/factors.ts';
 import { describeTotpSecret, type TotpSetup } from '../../accounts/second-factors/totp.ts';
 import { readPasswordHash } from '../../accounts/passwords.ts';
 import { readUser, requireUser } from '../../accounts/users.ts';
@@ -43,7 +43,7 @@ export class LoginEnrolments {
     const { database, factorEncryption, factorIssuer: issuer } = this.#services;
     const enrolment = await this.#require(token);
     const { username } = await requireUser(database, enrolment.userId);
-    const setup = await describeTotpSecret(openSecret(factorEncryption, enrolment), { username, issuer });
+    const setup = await describeTotpSecret(decryptSecret(factorEncryption, enrolment), { username, issuer });
     return { ...setup, username };
   }
 

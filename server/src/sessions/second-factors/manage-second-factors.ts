@@ -105,8 +105,8 @@ export class SecondFactors {
       const { username } = await requireUser(transaction, userId);
       const secret = createTotpSecret();
       const expiresAt = now + enrolmentMs;
-      const sealed = factorEncryption.encrypt(secret, userId);
-      const enrolment = { userId, passwordDigest: null, ...sealed, expiresAt };
+      const encrypted = factorEncryption.encrypt(secret, userId);
+      const enrolment = { userId, passwordDigest: null, ...encrypted, expiresAt };
       await storeEnrolment(transaction, { sessionId }, enrolment);
       return { ...(await describeTotpSecret(secret, { username, issuer })), expiresAt };
     });

@@ -38,7 +38,7 @@ export interface CheckedCode {
 interface AttemptRow extends SignInTarget {
   readonly digest: Uint8Array;
   readonly addressRange: string;
-  readonly sealed: Uint8Array;
+  readonly encrypted: Uint8Array;
   readonly now: number;
   readonly expiresAt: number;
 }
@@ -46,7 +46,7 @@ interface AttemptRow extends SignInTarget {
 interface CodeRow {
   readonly digest: Uint8Array;
   readonly challenge: string;
-  readonly sealed: Uint8Array;
+  readonly encrypted: Uint8Array;
   readonly startedAt: number;
   readonly expiresAt: number;
 }
@@ -54,9 +54,9 @@ interface CodeRow {
 const insertAttempt = sql<AttemptRow>`
   insert into single_sign_on_attempts
     (state_digest, challenge, redirect_uri, return_to, address_range, sealed, created_at, expires_at)
-  values (${'digest'}, ${'challenge'}, ${'redirectUri'}, ${'returnTo'}, ${'addressRange'}, ${'sealed'}, ${'now'}, ${'expiresAt'})`;
-const findAttempt = sql<{ digest: Uint8Array; now: number }, SignInTarget & { sealed: Uint8Array }>`
-  select challenge, redirect_uri as "redirectUri", return_to as "returnTo", sealed
+  values (${'digest'}, ${'challenge'}, ${'redirectUri'}, ${'returnTo'}, ${'addressRange'}, ${'encrypted'}, ${'now'}, ${'expiresAt'})`;
+const findAttempt = sql<{ digest: Uint8Array; now: number }, SignInTarget & { encrypted: Uint8Array }>`
+  select challenge, redirect_uri as "redirectUri", return_to as "returnTo", sealed as encrypted
   from single_sign_on_attempts where state_digest = ${'digest'} and expires_at > ${'now'}`;
 const deleteAttempt = sql<{ digest: Uint8Array }>`
   delete from single_sign_on_attempts where state_digest = ${'digest'}`;
@@ -70,12 +70,12 @@ const deleteOldest = sql<{ count: number }>`
 
 const insertCode = sql<CodeRow>`
   insert into single_sign_on_codes (code_digest, challenge, sealed, created_at, expires_at)
-  values (${'digest'}, ${'challenge'}, ${'sealed'}, ${'startedAt'}, ${'expiresAt'})`;
+  values (${'digest'}, ${'challenge'}, ${'encrypted'}, ${'startedAt'}, ${'expiresAt'})`;
 const findCode = sql<
   { digest: Uint8Array; now: number },
-  { challenge: string; sealed: Uint8Array; startedAt: number }
+  { challenge: string; encrypted: Uint8Array; startedAt: number }
 >`
-  select challenge, sealed, created_at as "startedAt" from single_sign_on_codes
+  select challenge, sealed as encrypted, created_at as "startedAt" from single_sign_on_codes
   where code_digest = ${'digest'} and expires_at > ${'now'}`;
 const deleteCode = sql<{ digest: Uint8Array; now: number }>`
   delete from single_sign_on_codes where code_digest = ${'digest'} and expires_at > ${'now'}`;
@@ -116,7 +116,7 @@ export class Attempts {
       ...target,
       digest: sha256(state),
       addressRange: range,
-      sealed: seal(secrets, state),
+      encrypted: encryptJson(secrets, state),
       now,
       expiresAt: now + attemptMs,
     };
@@ -136,7 +136,7 @@ export class Attempts {
     const parameters = { digest, now: this.#clock.now() };
     // Any client can send an unknown state. It does not wait for the write lock.
     const found = await this.#database.get(findAttempt, parameters);
-    const secrets = found && unseal<SignInSecrets>(found.sealed, state);
+    const secrets = found && decryptJson<SignInSecrets>(found.encrypted, state);
     if (!secrets) return undefined;
     const taken = await this.#database.transaction((transaction) =>
       transaction.run(deleteAttempt, { digest }),
@@ -155,7 +155,7 @@ export class Attempts {
     const row = {
       digest: sha256(code),
       challenge,
-      sealed: seal(person, code),
+      encrypted: encryptJson(person, code),
       startedAt,
       expiresAt: now + codeMs,
     };
@@ -168,7 +168,7 @@ export class Attempts {
     const digest = sha256(code);
     const found = await this.#database.get(findCode, { digest, now: this.#clock.now() });
     if (!found || !matchesChallenge(verifier, found.challenge)) return undefined;
-    const person = unseal<AuthenticatedPerson>(found.sealed, code);
+    const person = decryptJson<AuthenticatedPerson>(found.encrypted, code);
     return person && { digest, person, startedAt: found.startedAt };
   }
 
@@ -209,15 +209,15 @@ function matchesChallenge(verifier: string, challenge: string): boolean {
   return expected.length === stored.length && timingSafeEqual(expected, stored);
 }
 
-function sealingKey(secret: string): Uint8Array {
+function keyOf(secret: string): Uint8Array {
   return deriveKey(secret, { salt: '', purpose: 'espalier single sign-on' });
 }
 
-function seal(value: object, secret: string): Uint8Array {
-  return encryptBytes(Buffer.from(JSON.stringify(value)), sealingKey(secret));
+function encryptJson(value: object, secret: string): Uint8Array {
+  return encryptBytes(Buffer.from(JSON.stringify(value)), keyOf(secret));
 }
 
-function unseal<T>(sealed: Uint8Array, secret: string): T | undefined {
-  const bytes = decryptBytes(sealed, sealingKey(secret));
+function decryptJson<T>(encrypted: Uint8Array, secret: string): T | undefined {
+  const bytes = decryptBytes(encrypted, keyOf(secret));
   return bytes && (JSON.parse(Buffer.from(bytes).toString()) as T);
 }

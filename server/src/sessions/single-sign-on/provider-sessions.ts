@@ -25,19 +25,19 @@ interface ProviderSessionRow {
   readonly sessionId: string;
   readonly identityId: string;
   readonly sid: string | null;
-  readonly sealed: Uint8Array | null;
+  readonly encrypted: Uint8Array | null;
   readonly now: number;
 }
 
 /** A session whose refresh token of the provider must be checked. */
 interface DueSession extends SessionOfUser {
-  readonly sealed: Uint8Array;
+  readonly encrypted: Uint8Array;
   readonly checkedAt: number;
 }
 
 const insertSession = sql<ProviderSessionRow>`
   insert into single_sign_on_sessions (session_id, identity_id, sid, sealed_refresh_token, checked_at)
-  values (${'sessionId'}, ${'identityId'}, ${'sid'}, ${'sealed'}, ${'now'})`;
+  values (${'sessionId'}, ${'identityId'}, ${'sid'}, ${'encrypted'}, ${'now'})`;
 
 /** The sessions that are active, or whose auth token may be valid after a logout. */
 const usableSessions = sql`
@@ -79,14 +79,14 @@ const oldLogouts = pruneStatements<{ before: number }>(
 );
 
 const findDue = sql<{ sessionId: string; before: number }, DueSession>`
-  select session_id as "sessionId", user_id as "userId", sealed_refresh_token as sealed, checked_at as "checkedAt"
+  select session_id as "sessionId", user_id as "userId", sealed_refresh_token as encrypted, checked_at as "checkedAt"
   from single_sign_on_sessions join sessions on sessions.id = session_id and revoked_at is null
   where session_id = ${'sessionId'} and sealed_refresh_token is not null and checked_at <= ${'before'}`;
 const claim = sql<{ sessionId: string; checkedAt: number; now: number }>`
   update single_sign_on_sessions set checked_at = ${'now'}
   where session_id = ${'sessionId'} and checked_at = ${'checkedAt'}`;
-const storeToken = sql<{ sessionId: string; sealed: Uint8Array | null }>`
-  update single_sign_on_sessions set sealed_refresh_token = ${'sealed'} where session_id = ${'sessionId'}`;
+const storeToken = sql<{ sessionId: string; encrypted: Uint8Array | null }>`
+  update single_sign_on_sessions set sealed_refresh_token = ${'encrypted'} where session_id = ${'sessionId'}`;
 
 /** Longer than a logout token is valid, including the difference of clocks, so that none is accepted twice. */
 const logoutMs = 15 * 60_000;
@@ -129,8 +129,8 @@ export class ProviderSessions {
     ids: { readonly sessionId: string; readonly identityId: string },
     now: number,
   ): Promise<void> {
-    const sealed = refreshToken === undefined ? null : this.#seal(refreshToken, ids.sessionId);
-    await transaction.run(insertSession, { ...ids, sid, sealed, now });
+    const encrypted = refreshToken === undefined ? null : this.#encrypt(refreshToken, ids.sessionId);
+    await transaction.run(insertSession, { ...ids, sid, encrypted, now });
   }
 
   /** Refuses a person who logged out at the provider after the sign-in there. Without this check, the session would outlive the logout. */
@@ -182,14 +182,14 @@ export class ProviderSessions {
       transaction.run(claim, { sessionId, checkedAt, now }),
     );
     if (claimed === 0) return undefined;
-    const bytes = this.#key && decryptBytes(session.sealed, this.#key, sessionId);
+    const bytes = this.#key && decryptBytes(session.encrypted, this.#key, sessionId);
     return { session, refreshToken: bytes && Buffer.from(bytes).toString() };
   }
 
   async replaceRefreshToken(sessionId: string, refreshToken: string): Promise<void> {
-    const sealed = this.#seal(refreshToken, sessionId);
+    const encrypted = this.#encrypt(refreshToken, sessionId);
     await this.#options.database.transaction((transaction) =>
-      transaction.run(storeToken, { sessionId, sealed }),
+      transaction.run(storeToken, { sessionId, encrypted }),
     );
   }
 
@@ -210,7 +210,7 @@ export class ProviderSessions {
   }
 
   /** Bound to the session, so that a token in another row is useless. */
-  #seal(refreshToken: string, sessionId: string): Uint8Array | null {
+  #encrypt(refreshToken: string, sessionId: string): Uint8Array | null {
     return this.#key ? encryptBytes(Buffer.from(refreshToken), this.#key, sessionId) : null;
   }
 }

@@ -1,10 +1,10 @@
 /** Encrypts the stored secrets of authenticator apps again, after the master key was set, changed or removed. */
 
 import type { Transaction } from '../../database/database.ts';
-import type { SealedSecret, SecretEncryption } from '../../database/encryption.ts';
+import type { EncryptedSecret, SecretEncryption } from '../../database/encryption.ts';
 import { sql } from '../../database/statement.ts';
 
-type Row = SealedSecret & { readonly userId: string };
+type Row = EncryptedSecret & { readonly userId: string };
 
 const findOthers = sql<{ id: string }, Row>`
   select user_id as "userId", secret, sealed_with as "sealedWith" from totp_secrets
@@ -19,19 +19,19 @@ const deleteEnrolments = sql<{ id: string }>`
  * Decrypts each secret with `from`, and encrypts it with `to`. Returns the number of encrypted secrets, and of those that `from` cannot
  * decrypt, which stay unchanged for a node that has their master key.
  */
-export async function sealTotpSecrets(
+export async function reencryptTotpSecrets(
   transaction: Transaction,
   { from, to }: { readonly from: SecretEncryption; readonly to: SecretEncryption },
-): Promise<{ readonly sealed: number; readonly unreadable: number }> {
+): Promise<{ readonly encrypted: number; readonly unreadable: number }> {
   const id = to.id ?? '';
   const rows = await transaction.all(findOthers, { id });
-  let sealed = 0;
+  let encrypted = 0;
   for (const { userId, ...row } of rows) {
     const secret = from.decrypt(row, userId);
     if (!secret) continue;
     await transaction.run(update, { userId, ...to.encrypt(secret, userId) });
-    sealed++;
+    encrypted++;
   }
   if (rows.length > 0) await transaction.run(deleteEnrolments, { id });
-  return { sealed, unreadable: rows.length - sealed };
+  return { encrypted, unreadable: rows.length - encrypted };
 }
