@@ -22,7 +22,8 @@ type StartSession<Issued> = (options: {
   readonly writesJournal: boolean;
 }) => Promise<Issued | undefined>;
 
-interface PasswordLogin {
+/** A login with a correct password. */
+interface CheckedLogin {
   readonly credentials: LoginCredentials;
   /** As the user typed it. */
   readonly code: string | undefined;
@@ -47,31 +48,27 @@ export class SecondStep {
    * Starts the session if the code is correct. Returns undefined after a wrong code, or if the user was changed meanwhile. Refuses a
    * login without a code, and a login of a user who must enrol first.
    */
-  async complete<Issued>(login: PasswordLogin, start: StartSession<Issued>): Promise<Issued | undefined> {
+  async complete<Issued>(login: CheckedLogin, start: StartSession<Issued>): Promise<Issued | undefined> {
     const { credentials, code } = login;
     const { userId } = credentials;
     if (!credentials.hasSecondFactor) throw await this.#startEnrolment(credentials);
     if (code === undefined) throw await this.#codeRequired(userId);
     return this.#services.throttle.attempt({ codeOf: userId }, async (clearCodeFailures) => {
       const checked = await checkCode(this.#services, { userId, code });
-      let isUsed = true;
-      const issued =
+      const done =
         checked &&
-        (await unlessUsed(() =>
-          start({
+        (await unlessUsed(async () => ({
+          issued: await start({
             writesJournal: checked.writesJournal,
             inTransaction: async (transaction) => {
-              // The database may run the transaction again.
-              isUsed = true;
               await checked.spend(transaction);
-              isUsed = false;
               await login.clearFailures(transaction);
               await clearCodeFailures(transaction);
             },
           }),
-        ));
-      if (isUsed) login.onWrongCode();
-      return issued;
+        })));
+      if (!done) login.onWrongCode();
+      return done?.issued;
     });
   }
 
