@@ -409,6 +409,25 @@ for (const kind of databaseKinds) {
       assert.deepEqual(statuses, [401, 401, 200, 200, 200, 200, 200]);
     });
 
+    test('is not confirmed during a pause after ten wrong codes, and the history contains the attempts', async () => {
+      const user = await factors.createUser();
+      const { enrolmentToken = '' } = (await factors.attempt(user)).json<Problem>();
+      const outcomes: string[] = [];
+      for (let index = 0; index < 11; index++) {
+        outcomes.push((await factors.confirmEnrolment(enrolmentToken, 'no code')).json<Problem>().code);
+      }
+      const wrong = Array<string>(10).fill('WRONG_SECOND_FACTOR');
+      assert.deepEqual(outcomes, [...wrong, 'TOO_MANY_ATTEMPTS']);
+      await factors.server.purge();
+      const query = 'query($userId: ID!){signIns(first: 20, filter: {userId: $userId}){items{result}}}';
+      type History = { signIns: { items: { result: string }[] } };
+      const { items } = (await factors.query<History>(query, { userId: user.id })).signIns;
+      assert.deepEqual(
+        items.map(({ result }) => result).toSorted(),
+        ['SECOND_FACTOR_REQUIRED', 'THROTTLED', ...wrong].toSorted(),
+      );
+    });
+
     test('cannot be removed', async () => {
       const user = await factors.createUser();
       const { secret, login } = await factors.enrolAtLogin(user);

@@ -299,6 +299,7 @@ for (const kind of databaseKinds) {
       const answer = await bed.node.query(query, authToken);
       assert.match(answer.text, /"WRONG_CREDENTIALS"/);
       assert.match(answer.text, /"SUCCESS"/);
+      assert.match(answer.text, /"THROTTLED"/);
       assert.match(answer.text, /one-time code of this sign-in is not valid/);
     });
   });

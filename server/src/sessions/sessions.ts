@@ -53,6 +53,13 @@ export interface PasswordLogin {
   readonly code?: string | null | undefined;
 }
 
+interface PasswordAttempt {
+  /** For the history of sign-ins. */
+  readonly attempt: Omit<SignInAttempt, 'userId' | 'result'>;
+  readonly clearFailures: ClearFailures;
+  readonly onWrongCode: (userId: string) => void;
+}
+
 export interface SignInOptions {
   readonly method: SignInMethod;
   /**
@@ -118,16 +125,16 @@ export class Sessions {
     const source = { username: login.username, address: client.address };
     const attempt = { username: login.username, method: 'PASSWORD', ...client } as const;
     let failure = new Refusal('INVALID_CREDENTIALS');
-    try {
-      const issued = await throttle.attempt(source, (clearFailures) =>
-        this.#tryLogIn(login, client, clearFailures, (refusal) => (failure = refusal)),
-      );
-      if (issued) return issued;
-    } catch (error) {
-      const isThrottled = error instanceof Refusal && error.code === 'TOO_MANY_ATTEMPTS';
-      if (isThrottled) signIns.record({ ...attempt, userId: null, result: 'THROTTLED' });
-      throw error;
-    }
+    const onWrongCode = (userId: string) => {
+      signIns.record({ ...attempt, userId, result: 'WRONG_SECOND_FACTOR' });
+      failure = wrongSecondFactor();
+    };
+    const issued = await signIns.recordThrottled({ ...attempt, userId: null }, () =>
+      throttle.attempt(source, (clearFailures) =>
+        this.#tryLogIn(login, client, { attempt, clearFailures, onWrongCode }),
+      ),
+    );
+    if (issued) return issued;
     throw failure;
   }
 
@@ -135,13 +142,11 @@ export class Sessions {
   async #tryLogIn(
     login: PasswordLogin,
     client: ClientInfo,
-    clearFailures: ClearFailures,
-    onFailure: (refusal: Refusal) => void,
+    { attempt, clearFailures, onWrongCode }: PasswordAttempt,
   ): Promise<IssuedTokens | undefined> {
     const { database, passwords, signIns, secondStep } = this.#options;
     const { name, range } = identifyLogin({ username: login.username, address: client.address });
     const entry = { key: `address ${range}`, subkey: name };
-    const attempt = { username: login.username, method: 'PASSWORD', ...client } as const;
     const check = await checkCredentials(database, passwords, login, entry);
     if (check.result !== 'SUCCESS') {
       signIns.record({ ...attempt, ...check });
@@ -155,13 +160,10 @@ export class Sessions {
       const user = { userId, passwordHash, isPasswordEnough: true };
       return this.startSession(user, client, { method, inTransaction: clearFailures });
     }
-    const onWrongCode = () => {
-      signIns.record({ ...attempt, userId, result: 'WRONG_SECOND_FACTOR' });
-      onFailure(wrongSecondFactor());
-    };
-    const secondLogin = { credentials, code: login.code ?? undefined, clearFailures, onWrongCode };
+    const code = login.code ?? undefined;
+    const checked = { credentials, code, clearFailures, onWrongCode: () => onWrongCode(userId) };
     try {
-      return await secondStep.complete(secondLogin, (options) =>
+      return await secondStep.complete(checked, (options) =>
         this.startSession({ userId, passwordHash }, client, { method, ...options }),
       );
     } catch (error) {

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts';
 import { singleFlight } from '../concurrency/single-flight.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
 import type { ClientInfo } from './session-reads.ts';
 import {
   SignInBuffer,
@@ -76,6 +77,17 @@ export class SignIns {
       },
       this.#options.clock.now(),
     );
+  }
+
+  /** Runs a login, and records the attempt if the throttle refuses it. */
+  async recordThrottled<T>(attempt: Omit<SignInAttempt, 'result'>, login: () => Promise<T>): Promise<T> {
+    try {
+      return await login();
+    } catch (error) {
+      const isThrottled = error instanceof Refusal && error.code === 'TOO_MANY_ATTEMPTS';
+      if (isThrottled) this.record({ ...attempt, result: 'THROTTLED' });
+      throw error;
+    }
   }
 
   /** Records the start of a session, in the transaction that stores the session. */

@@ -37,7 +37,7 @@ function addSignIn(app: FastifyInstance, services: HttpServices): void {
     const { challenge, redirect_uri: redirectUri, return_to: returnTo } = request.query as Query;
     const target = { challenge, redirectUri, returnTo };
     try {
-      return await redirectTo(reply, await provider.start(target, readClient(request).address));
+      return await redirectTo(reply, await provider.start(target, readClient(request)));
     } catch (error) {
       // A person sees the error on the sign-in page, which also offers the other ways to sign in.
       const isTemporary =

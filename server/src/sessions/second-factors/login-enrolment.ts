@@ -13,6 +13,7 @@ import { readPasswordHash } from '../../accounts/passwords.ts';
 import { readUser, requireUser } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
 import { Refusal } from '../../refusal.ts';
+import type { ClearFailures } from '../login-throttle.ts';
 import type { IssuedTokens } from '../refresh.ts';
 import { revokeUserSessions } from '../revocation.ts';
 import type { ClientInfo } from '../session-reads.ts';
@@ -23,7 +24,7 @@ import type { SecondFactorServices } from './second-factor-services.ts';
 
 interface EnrolmentServices extends SecondFactorServices {
   readonly sessions: Pick<Sessions, 'startSession'>;
-  readonly signIns: Pick<SignIns, 'record'>;
+  readonly signIns: Pick<SignIns, 'record' | 'recordThrottled'>;
 }
 
 /** The user name is displayed, because the client may not know how the server writes it. */
@@ -55,7 +56,8 @@ export class LoginEnrolments {
     const { clock, factorEncryption, sessions, signIns, throttle } = this.#services;
     const enrolment = await this.#require(token);
     const { userId } = enrolment;
-    const login = await throttle.attempt({ codeOf: userId }, async (clearFailures) => {
+    const attempt = { userId, username: null, method: 'PASSWORD', ...client } as const;
+    const confirm = async (clearFailures: ClearFailures) => {
       const step = await checkFirstCode(factorEncryption, enrolment, { code, now: clock.now() });
       if (step === undefined) return undefined;
       let recoveryCodes: readonly string[] = [];
@@ -69,9 +71,10 @@ export class LoginEnrolments {
       });
       if (!issued) throw invalidToken();
       return { ...issued, recoveryCodes };
-    });
+    };
+    const login = await signIns.recordThrottled(attempt, () => throttle.attempt({ codeOf: userId }, confirm));
     if (login) return login;
-    signIns.record({ userId, username: null, method: 'PASSWORD', result: 'WRONG_SECOND_FACTOR', ...client });
+    signIns.record({ ...attempt, result: 'WRONG_SECOND_FACTOR' });
     throw wrongSecondFactor();
   }
 

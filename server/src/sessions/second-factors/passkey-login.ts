@@ -18,7 +18,7 @@ import type { SecondFactorServices } from './second-factor-services.ts';
 
 interface PasskeyLoginServices extends SecondFactorServices {
   readonly sessions: Pick<Sessions, 'startSession'>;
-  readonly signIns: Pick<SignIns, 'record'>;
+  readonly signIns: Pick<SignIns, 'record' | 'recordThrottled'>;
 }
 
 export class PasskeyLogin {
@@ -60,14 +60,10 @@ export class PasskeyLogin {
       if (!done) signIns.record({ ...attempt, userId, result: 'WRONG_CREDENTIALS' });
       return done?.issued;
     };
-    try {
-      const issued = await throttle.attempt({ passkeyFrom: client.address }, logIn);
-      if (issued) return issued;
-    } catch (error) {
-      const isThrottled = error instanceof Refusal && error.code === 'TOO_MANY_ATTEMPTS';
-      if (isThrottled) signIns.record({ ...attempt, result: 'THROTTLED' });
-      throw error;
-    }
+    const issued = await signIns.recordThrottled(attempt, () =>
+      throttle.attempt({ passkeyFrom: client.address }, logIn),
+    );
+    if (issued) return issued;
     throw new Refusal(
       'INVALID_CREDENTIALS',
       'The passkey was not accepted. Try again, use another passkey, or log in with your password.',

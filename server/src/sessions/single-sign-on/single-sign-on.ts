@@ -85,14 +85,17 @@ export class SingleSignOn {
   }
 
   /** Starts a sign-in, and returns the address of the provider. */
-  async start(requested: RequestedTarget, address: string | null): Promise<string> {
+  async start(requested: RequestedTarget, client: ClientInfo): Promise<string> {
     const target = readTarget(requested);
     this.#addresses.require(target);
     const secrets = { nonce: randomSecret(), pkceVerifier: randomSecret() };
     try {
       // Before anything is stored, because the provider may be down.
       await this.#provider.connect();
-      const state = await this.#attempts.start(target, secrets, address);
+      const attempt = { userId: null, username: null, method: 'SINGLE_SIGN_ON', ...client } as const;
+      const state = await this.#options.signIns.recordThrottled(attempt, () =>
+        this.#attempts.start(target, secrets, client.address),
+      );
       return (await this.#provider.authorizationUrl(state, secrets)).href;
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
