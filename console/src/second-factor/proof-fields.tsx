@@ -16,7 +16,7 @@ const labels: Readonly<Record<ProofKind, string>> = {
 };
 const recoveryCode = 'Recovery code';
 
-export interface ProofForm {
+interface ProofForm {
   readonly fields: ReactNode;
   /** Whether the input is complete. */
   readonly isReady: boolean;

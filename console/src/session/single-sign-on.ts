@@ -10,7 +10,7 @@ import { client } from './client.ts';
 /** The page to which the server sends the browser after the sign-in at the provider. */
 export const signInSegment = 'sign-in';
 
-export interface SingleSignOnCode {
+interface SingleSignOnCode {
   readonly code: string;
   readonly verifier: string;
 }

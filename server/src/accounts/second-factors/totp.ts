@@ -61,7 +61,7 @@ async function toSecret(bytes: Uint8Array) {
 }
 
 /** A code that a user typed. */
-export type TypedCode = { readonly kind: 'TOTP' | 'RECOVERY_CODE'; readonly code: string };
+type TypedCode = { readonly kind: 'TOTP' | 'RECOVERY_CODE'; readonly code: string };
 
 const maxTypedLength = 64;
 

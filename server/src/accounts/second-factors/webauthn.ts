@@ -3,7 +3,6 @@
  * it. The package is loaded at the first use, to keep the start fast. It reports each invalid response as an error.
  */
 
-import { timingSafeEqual } from 'node:crypto';
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -120,7 +119,7 @@ export async function verifyPasskeyUse(
       },
     });
     const handle = Buffer.from(response.response.userHandle ?? '', 'base64url');
-    const isOwn = isEqual(handle, toUserHandle(stored.userId)) && stored.relyingParty === relyingParty.id;
+    const isOwn = handle.equals(toUserHandle(stored.userId)) && stored.relyingParty === relyingParty.id;
     return verified && isOwn ? authenticationInfo.newCounter : undefined;
   } catch {
     return undefined;
@@ -202,8 +201,4 @@ function toParts(input: unknown, names: readonly string[]) {
 
 function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 /** What the browser brought back: a one-time code, or the reason why there is none. */
 export type BrowserReturn = { readonly code: string } | { readonly error: string; readonly about: string };
 
-export interface ReceivedReturn {
+interface ReceivedReturn {
   readonly value: BrowserReturn;
   /** Shows the result to the user. The browser waits for it. */
   readonly answer: (hasLoggedIn: boolean) => Promise<void>;

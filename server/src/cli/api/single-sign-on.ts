@@ -11,7 +11,7 @@ import { LoopbackListener, type BrowserReturn } from './loopback-listener.ts';
 /** Time to log in at the provider, with a second factor. */
 const maxWaitMinutes = 5;
 
-export interface BrowserLoginOptions {
+interface BrowserLoginOptions {
   readonly opensBrowser: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;

@@ -59,7 +59,7 @@ function createHandler({ sessions, settings }: HttpServices) {
 }
 
 /** Returns undefined if the issuer is not an https URL. */
-export function describeServer(issuer: string, settings: MetadataSettings): ServerMetadata | undefined {
+function describeServer(issuer: string, settings: MetadataSettings): ServerMetadata | undefined {
   if (!parseIssuer(issuer)) return undefined;
   const url = serverUrl(issuer, settings);
   return {

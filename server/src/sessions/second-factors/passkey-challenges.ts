@@ -12,7 +12,7 @@ import { SignedTokens, type TokenServices } from '../signed-token.ts';
 const challengeMs = 5 * 60_000;
 
 /** A challenge to sign in names no user. A challenge to create a passkey belongs to a session. */
-export type ChallengePurpose =
+type ChallengePurpose =
   | { readonly use: 'sign-in' }
   | { readonly use: 'enrol'; readonly userId: string; readonly sessionId: string };
 
@@ -23,7 +23,7 @@ interface Claims {
   readonly sid?: string;
 }
 
-export interface Challenge {
+interface Challenge {
   /** The token. The client returns it with the response of the authenticator. */
   readonly id: string;
   /** The bytes that the authenticator signs, in base64url. */

@@ -23,7 +23,7 @@ export interface PasskeyResponse {
   readonly response?: unknown;
 }
 
-export interface CheckedPasskey extends CheckedCredential {
+interface CheckedPasskey extends CheckedCredential {
   readonly userId: string;
 }
 
