@@ -224,7 +224,7 @@ export const bodies = {
   },
   EnrolmentResponse: {
     type: 'object',
-    description: 'What an authenticator app needs.',
+    description: 'The secret of a new authenticator app.',
     required: ['secret', 'uri', 'username'],
     properties: {
       secret: text('The secret in Base32, to enter it into an authenticator app.'),

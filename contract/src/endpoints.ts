@@ -321,7 +321,7 @@ export const endpoints = {
     refusals: {
       BAD_INPUT: {
         status: 400,
-        when: 'The body is malformed, or a parameter of the GET is missing or not permitted. The server then redirects to no address',
+        when: 'The body is malformed, or a parameter of the GET is missing or not permitted. The server then does not redirect',
       },
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_CREDENTIALS: {

@@ -1,4 +1,4 @@
-/** What the functions for second factors share. */
+/** The services of all second-factor functions. */
 
 import { expiredEnrolments } from '../../accounts/second-factors/enrolments.ts';
 import { createFactorEncryption, type SecondFactorPolicy } from '../../accounts/second-factors/factors.ts';
