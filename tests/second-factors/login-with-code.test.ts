@@ -190,21 +190,41 @@ for (const kind of databaseKinds) {
       assert.equal(await factors.outcome(user, factors.code(user), address), 'TOO_MANY_ATTEMPTS');
     });
 
+    /** The results of the sign-ins after the enrolment. */
+    async function readResults(user: { readonly id: string }): Promise<string[]> {
+      await factors.server.purge();
+      const query = `query($userId: ID!){signIns(filter: {userId: $userId}){items{result}}}`;
+      type SignIns = { signIns: { items: { result: string }[] } };
+      const { items } = (await factors.query<SignIns>(query, { userId: user.id })).signIns;
+      return items.map(({ result }) => result).toSorted();
+    }
+
     test('is part of the history of sign-ins', async () => {
       const user = await factors.createAppUser();
       await factors.outcome(user);
       await factors.outcome(user, '000000');
-      await factors.outcome(user, factors.nextCode(user));
+      const results = ['SECOND_FACTOR_REQUIRED', 'SUCCESS', 'WRONG_SECOND_FACTOR'];
+      assert.deepEqual(await readResults(user), results);
+    });
+
+    for (const isStored of [true, false]) {
+      test(`replaces its first step in the history, ${isStored ? 'stored' : 'in memory'}`, async () => {
+        const user = await factors.createAppUser();
+        await factors.outcome(user, undefined, '192.0.2.7');
+        await factors.outcome(user, undefined, '192.0.2.8');
+        if (isStored) await factors.server.purge();
+        assert.equal(await factors.outcome(user, factors.nextCode(user), '192.0.2.8'), 'SUCCESS');
+        assert.deepEqual(await readResults(user), ['SECOND_FACTOR_REQUIRED', 'SUCCESS', 'SUCCESS']);
+      });
+    }
+
+    test('does not replace a first step of 15 minutes before', async () => {
+      const user = await factors.createAppUser();
+      await factors.outcome(user);
       await factors.server.purge();
-      const query = `query($userId: ID!){signIns(filter: {userId: $userId}){items{method result}}}`;
-      type SignIns = { signIns: { items: { method: string; result: string }[] } };
-      const { signIns } = await factors.query<SignIns>(query, { userId: user.id });
-      assert.deepEqual(signIns.items.map(({ result }) => result).toSorted(), [
-        'SECOND_FACTOR_REQUIRED',
-        'SUCCESS',
-        'SUCCESS',
-        'WRONG_SECOND_FACTOR',
-      ]);
+      factors.server.clock.advanceSeconds(15 * 60);
+      assert.equal(await factors.outcome(user, factors.nextCode(user)), 'SUCCESS');
+      assert.deepEqual(await readResults(user), ['SECOND_FACTOR_REQUIRED', 'SUCCESS', 'SUCCESS']);
     });
   });
 }

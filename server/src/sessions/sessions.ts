@@ -202,6 +202,7 @@ export class Sessions {
     const now = clock.now();
     const digest = sha256(refreshToken);
     const max = settings.maxSessionsPerUser;
+    const hasSecondStep = method !== 'SINGLE_SIGN_ON' && user.isPasswordEnough !== true;
     let excess: readonly string[] = [];
     const start = async (transaction: Transaction): Promise<IssuedTokens | undefined> => {
       await inTransaction?.(transaction);
@@ -209,6 +210,7 @@ export class Sessions {
       const expiresAt = this.#tokens.expiryFrom(now);
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
       if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
+      if (hasSecondStep) await signIns.deleteFirstStep(transaction, { userId, address: client.address });
       signIns.recordSession(transaction, { at: now, userId, sessionId: id, method, ...client });
       await onStarted?.(transaction, id);
       // Issued inside the transaction, so that no session is created without a signing key.

@@ -35,6 +35,9 @@ export interface SignInAttempt extends ClientInfo {
   readonly detail?: string | null;
 }
 
+/** A login with only the password, of a user who must also send a code. */
+export type FirstStep = Readonly<Record<'userId' | 'address', string | null>>;
+
 /** A stored sign-in, or the summary of several failed attempts. */
 export interface SignIn extends Required<SignInAttempt> {
   readonly id: string;
@@ -101,6 +104,18 @@ export class SignInBuffer {
     rows.forEach((row, index) => {
       if (row.count === counts[index]) this.#pending.delete(row);
     });
+  }
+
+  /** Deletes the newest one that is not stored yet. */
+  deleteFirstStep({ userId, address }: FirstStep): void {
+    const row = [...this.#pending].findLast(
+      (each) =>
+        each.result === 'SECOND_FACTOR_REQUIRED' &&
+        each.count === 1 &&
+        each.userId === userId &&
+        each.address === address,
+    );
+    if (row) this.#pending.delete(row);
   }
 
   #startWindow(now: number): void {

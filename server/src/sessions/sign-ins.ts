@@ -15,6 +15,7 @@ import type { ClientInfo } from './session-reads.ts';
 import {
   SignInBuffer,
   type BufferedSignIn,
+  type FirstStep,
   type SignIn,
   type SignInAttempt,
   type SignInMethod,
@@ -48,6 +49,16 @@ const insertSuccess = sql<SuccessParameters>`
     ${'id'}, ${'at'}, ${'at'}, 1, ${'userId'}, ${'sessionId'},
     (select username from users where id = ${'userId'}),
     ${'method'}, 'SUCCESS', ${'address'}, ${'agent'}, null)`;
+
+const deleteFirstStep = sql<FirstStep & { readonly since: number }>`
+  delete from sign_ins where id = (
+    select id from sign_ins
+    where user_id = ${'userId'} and at > ${'since'} and result = 'SECOND_FACTOR_REQUIRED' and count = 1
+      and address is not distinct from ${'address'}
+    order by at desc, id desc limit 1)`;
+
+/** How long the second step may follow the first one. */
+const firstStepMs = 15 * 60_000;
 
 /** Small, so that other writes do not wait long. */
 const storeBatchSize = 100;
@@ -93,6 +104,13 @@ export class SignIns {
   /** Records the start of a session, in the transaction that stores the session. */
   recordSession(transaction: Transaction, signIn: Omit<SuccessParameters, 'id'>): void {
     transaction.queue(insertSuccess, { id: randomUUID(), ...signIn });
+  }
+
+  /** Deletes the newest first step of a completed login, which would otherwise remain as a failed attempt. */
+  async deleteFirstStep(transaction: Transaction, firstStep: FirstStep): Promise<void> {
+    this.#buffer.deleteFirstStep(firstStep);
+    const since = this.#options.clock.now() - firstStepMs;
+    await transaction.run(deleteFirstStep, { ...firstStep, since });
   }
 
   /** Attempts that arrive meanwhile wait for the next call. Otherwise, a flood of attempts would keep the loop running. */

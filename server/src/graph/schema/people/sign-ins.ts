@@ -29,7 +29,10 @@ const methodTexts = {
 const resultTexts = {
   SUCCESS: { description: 'The user signed in.' },
   WRONG_CREDENTIALS: { description: 'The user name, the password or another credential was wrong.' },
-  SECOND_FACTOR_REQUIRED: { description: 'The password was right, but the second factor was missing.' },
+  SECOND_FACTOR_REQUIRED: {
+    description:
+      'The password was right, but the second factor was missing. When the user completes the login from the same address within 15 minutes, only the `SUCCESS` remains.',
+  },
   WRONG_SECOND_FACTOR: { description: 'The password was right, but the second factor was wrong.' },
   THROTTLED: { description: 'The server refused the attempt after too many failures, without checking it.' },
   DISABLED: { description: 'The credentials were right, but the user is disabled.' },
