@@ -10,6 +10,7 @@ import { AccessCache } from '../../../server/src/access/access-cache.ts';
 import { Passwords } from '../../../server/src/accounts/passwords.ts';
 import { readUserByName } from '../../../server/src/accounts/users.ts';
 import type { Database, DatabaseOptions, Reader } from '../../../server/src/database/database.ts';
+import { sql } from '../../../server/src/database/statement.ts';
 import { openDatabase } from '../../../server/src/database/open-database.ts';
 import { prepareInstallation } from '../../../server/src/startup/installation.ts';
 import { purgeTrash } from '../../../server/src/folders/purge.ts';
@@ -75,6 +76,13 @@ export class MirrorTestbed {
     const throttle = new LoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
     const encryption = new KeyEncryption(undefined);
     await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
+    await database.transaction((transaction) =>
+      transaction.run(insertSession, {
+        id: sessionId,
+        digest: new Uint8Array(32),
+        expiresAt: tokenExpiresAt,
+      }),
+    );
     const services: GraphOptions = {
       database,
       clock,
@@ -254,8 +262,14 @@ export class PulledStream {
   }
 }
 
+/** The session of every viewer. It belongs to the first administrator, and never expires. */
+const sessionId = '01890000-0000-7000-8000-00000000000e';
+const tokenExpiresAt = 2 ** 45;
+const insertSession = sql<{ id: string; digest: Uint8Array; expiresAt: number }>`
+  insert into sessions (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at)
+  select ${'id'}, id, ${'digest'}, 0, 0, ${'expiresAt'} from users`;
+
 export function createViewer(rights: RightsOf) {
   if (typeof rights !== 'string') return { ...rights, sessionId: undefined, tokenExpiresAt: Infinity };
-  const sessionId = '01890000-0000-7000-8000-00000000000e';
-  return { userId: rights, sessionId, tokenExpiresAt: 2 ** 45 };
+  return { userId: rights, sessionId, tokenExpiresAt };
 }

@@ -184,6 +184,7 @@ export class MirrorWorld {
         folderId: this.tree[[13, 17, 1, 26][at]!]!.id,
       });
     }
+    assert.ok(this.people.some(({ apiKeyId }) => apiKeyId !== undefined));
     await this.observe();
     this.#lastUnwatchedNumber = this.#heads.at(-1)!;
     for (const person of this.people) {
