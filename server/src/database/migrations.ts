@@ -347,7 +347,7 @@ export const migrations: readonly Migration[] = [
   },
   { name: 'second factors', statements: createSecondFactors },
   {
-    name: 'wrong codes count longer than wrong passwords',
+    name: 'the expiry of failed logins',
     statements: ({ bytes, integer, tableEnd }) => [
       // Earlier failures count only for minutes, so they are not copied.
       `drop table login_failures`,

@@ -122,7 +122,7 @@ const ActivityMinute = builder.objectRef<MinuteCounts>('ActivityMinute').impleme
     logins: t.exposeInt('logins', { description: 'The number of successful logins.' }),
     failedLogins: t.exposeInt('failedLogins', {
       description:
-        'The number of failed logins with any method, for example with a wrong password, or during a pause after too many failures.',
+        'The number of failed logins with any method, including those during a pause after too many failures.',
     }),
     refreshes: t.exposeInt('refreshes', { description: 'The number of successful refreshes.' }),
   }),
