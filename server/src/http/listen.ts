@@ -21,6 +21,12 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/**
+ * The number of connections that may wait until the server accepts them. With Node's default of 511, the system resets some of the
+ * connections when thousands of clients connect at once, for example after a restart. The system may have a lower limit.
+ */
+const backlog = 4_096;
+
 const probeTimeoutMs = 1_000;
 
 /**
@@ -70,7 +76,7 @@ async function listenOn(
   { host, port, reusePort = false, requireUnused = false }: ListenOptions,
 ): Promise<void> {
   if (requireUnused && port !== 0) await probePort({ host, port });
-  server.listen({ host, port, reusePort });
+  server.listen({ host, port, reusePort, backlog });
   await once(server, 'listening');
 }
 
