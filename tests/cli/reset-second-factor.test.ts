@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       assert.equal(await factors.outcome(administrator), 'SECOND_FACTOR_REQUIRED');
       const environment = { ESPALIER_DATABASE_URL: factors.server.database.url };
       const { code, output } = await run(['ADMIN', '--on-database', '--yes'], environment);
-      assert.equal(output, 'admin has no second factor any more. Sessions ended: 1.\n');
+      assert.equal(output, 'The second factor of admin is removed. Sessions ended: 1.\n');
       assert.equal(code, 0);
       assert.equal(await factors.outcome(administrator), 'SUCCESS');
       const again = await run(['admin', '--on-database', '--yes'], environment);

@@ -81,5 +81,5 @@ function confirmReset(username: string, isYes: boolean): Promise<void> {
 function describeReset(done: { id: string; username: string; endedSessions: number }): Output {
   const { username, endedSessions } = done;
   const name = escapeControls(username);
-  return { data: done, text: `${name} has no second factor any more. Sessions ended: ${endedSessions}.` };
+  return { data: done, text: `The second factor of ${name} is removed. Sessions ended: ${endedSessions}.` };
 }

@@ -1,6 +1,6 @@
 /**
- * Some changes give lasting access. They need an active session, because an auth token stays valid for some minutes after a logout. Some
- * of them also need a recent sign-in, because a stolen session alone must not make them.
+ * Some changes give lasting access. They need an active session, because an auth token stays valid for some minutes after a logout. Changes
+ * that a stolen session alone must not make also need a recent sign-in.
  */
 
 import type { Reader } from '../database/database.ts';

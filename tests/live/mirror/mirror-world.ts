@@ -1,5 +1,5 @@
 /**
- * Eight people with different rights, four of their API keys, a tree, mirrors for each of these viewers, and a history of what each
+ * Eight people with different rights, four API keys, a tree, mirrors for each of these viewers, and a history of what each
  * viewer saw.
  */
 

@@ -16,8 +16,8 @@ const deleteEnrolments = sql<{ id: string }>`
   delete from totp_enrolments where coalesce(sealed_with, '') <> ${'id'}`;
 
 /**
- * Decrypts each secret with `from`, and encrypts it with `to`. Returns the number of encrypted secrets, and of those that `from` cannot
- * decrypt, which stay unchanged for a node that has their master key.
+ * Decrypts each secret with `from`, and encrypts it with `to`. Returns the numbers of encrypted and of unreadable secrets. Unreadable
+ * secrets stay unchanged for a node that has their master key.
  */
 export async function reencryptTotpSecrets(
   transaction: Transaction,
