@@ -3,6 +3,7 @@
 export * from './bodies.ts';
 export * from './close-codes.ts';
 export * from './csv.ts';
+export * from './device-name.ts';
 export * from './endpoints.ts';
 export * from './folder-texts.ts';
 export * from './journal-csv.ts';

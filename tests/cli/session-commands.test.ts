@@ -33,7 +33,7 @@ describe(`session commands on ${sqlite.name}`, () => {
     assert.match(table, /^Id +User +Since \(UTC\) +Refreshed \(UTC\) +Address +Device\n/);
     assert.match(
       table,
-      /^[\da-f-]{36} \* +Anna +2026-03-01 12:00 +2026-03-01 12:00 +127\.0\.0\.1 +espalier\/\d/m,
+      /^[\da-f-]{36} \* +Anna +2026-03-01 12:00 +2026-03-01 12:00 +127\.0\.0\.1 +Espalier command line \d/m,
     );
     assert.equal(table.split('\n').length, 5);
     assert.equal(

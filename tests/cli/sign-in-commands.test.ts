@@ -34,12 +34,15 @@ describe(`sign-in commands on ${sqlite.name}`, () => {
 
   test("list the user's own sign-ins with the failed attempts, newest first", async () => {
     const table = await testbed.runOk('sign-in', '--profile', 'anna');
-    assert.match(table, /^At \(UTC\) +User +Method +Result +Address +Device\n/);
+    assert.match(table, /^At \(UTC\) +User +Method +Result +Address +Device +Details\n/);
     assert.match(
       table,
-      /^2026-03-01 12:01:00 +Anna +password +wrong-credentials, 10 times until 2026-03-01 12:01:00 +127\.0\.0\.1 +-$/m,
+      /^2026-03-01 12:01:00 +Anna +password +wrong-credentials +127\.0\.0\.1 +- +10 times until 2026-03-01 12:01:00$/m,
     );
-    assert.match(table, /\n2026-03-01 12:00:00 +Anna +password +success +127\.0\.0\.1 +espalier\/\d\S*\n$/);
+    assert.match(
+      table,
+      /\n2026-03-01 12:00:00 +Anna +password +success +127\.0\.0\.1 +Espalier command line \d\S* +-\n$/,
+    );
     const own = await ls('--profile', 'anna');
     assert.deepEqual([...new Set(own.map(({ username }) => username))], ['Anna']);
     assert.equal(total(own), 41);

@@ -1,5 +1,6 @@
 /** `espalier session`: the sessions of logged-in users. */
 
+import { deviceName } from '@espalier/contract';
 import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
 import { everyItem, itemsOf, listReader, pageInfo, type ReadPage } from './api/pages.ts';
@@ -86,7 +87,7 @@ function formatList(sessions: readonly SessionDetails[]): string {
     toMinute(each.createdAt),
     toMinute(each.refreshedAt),
     each.address,
-    each.agent,
+    each.agent && deviceName(each.agent),
   ]);
   const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
   return formatTable(headings, rows, 'No sessions found.');

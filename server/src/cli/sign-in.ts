@@ -1,5 +1,6 @@
 /** `espalier sign-in`: the history of sign-ins and of failed attempts. */
 
+import { deviceName } from '@espalier/contract';
 import { systemClock } from '../clock.ts';
 import { wholeNumber } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
@@ -115,13 +116,12 @@ function formatList(signIns: readonly SignIn[]): string {
     toSecond(at),
     username,
     toName(method),
-    [toName(result), count > 1 && `${count} times until ${toSecond(lastAt)}`, detail]
-      .filter(Boolean)
-      .join(', '),
+    toName(result),
     address,
-    agent,
+    agent && deviceName(agent),
+    [count > 1 && `${count} times until ${toSecond(lastAt)}`, detail].filter(Boolean).join(', '),
   ]);
-  const headings = ['At (UTC)', 'User', 'Method', 'Result', 'Address', 'Device'];
+  const headings = ['At (UTC)', 'User', 'Method', 'Result', 'Address', 'Device', 'Details'];
   return formatTable(headings, rows, 'No sign-ins found.');
 }
 

@@ -1,11 +1,11 @@
 /** The dialogs to revoke selected sessions, all sessions of a user, or all other sessions of the viewer. */
 
+import { deviceName } from '@espalier/contract';
 import type { BulkAction } from '../../actions/bulk.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
 import { revokeSession, revokeSessions } from '../../actions/people-actions.ts';
 import { peopleQueries } from '../../graph/use-graph.ts';
 import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
-import { deviceName } from './device.ts';
 import type { SessionRow } from './sessions.ts';
 import { Name } from '../../ui/text.tsx';
 

@@ -3,6 +3,7 @@
  * twice.
  */
 
+import { deviceName } from '@espalier/contract';
 import { Button as AriaButton } from 'react-aria-components';
 import { useMemo, useState, type ReactNode } from 'react';
 import { setQuery, useLocation } from '../../router.tsx';
@@ -12,7 +13,6 @@ import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { idOf } from '../people-data.tsx';
 import { UserLink } from '../user-link.tsx';
-import { deviceName } from './device.ts';
 import { RevokeDialog } from './revoke-dialogs.tsx';
 import { countReplays, type Refresh, type SessionRow } from './sessions.ts';
 

@@ -1,11 +1,11 @@
 /** The table of sign-ins and failed attempts. */
 
+import { deviceName } from '@espalier/contract';
 import { useMemo, type ReactNode } from 'react';
 import { DataTable, type TableColumn, type TableList } from '../../ui/data-table.tsx';
 import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { idOf } from '../people-data.tsx';
-import { deviceName } from '../sessions/device.ts';
 import { UserLink } from '../user-link.tsx';
 import { methodLabels, resultLabels } from './sign-in-filter.ts';
 import type { SignInRow } from './sign-ins.ts';
