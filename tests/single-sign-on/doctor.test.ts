@@ -33,4 +33,14 @@ describe("the doctor's check of single sign-on", () => {
     assert.match(unchecked!, /^warning: Sessions of single sign-on are not checked again/);
     assert.match(noPassword!, /^warning: No user can log in with a password/);
   });
+
+  test('warns if the public URL and the base path differ', async () => {
+    const PUBLIC_URL = 'http://127.0.0.1:9/tree';
+    const [, different] = await run({ PUBLIC_URL });
+    assert.match(
+      different!,
+      /^warning: The path of ESPALIER_PUBLIC_URL is \/tree, and ESPALIER_BASE_PATH is \/\./,
+    );
+    assert.equal((await run({ PUBLIC_URL, BASE_PATH: '/tree/' })).length, 1);
+  });
 });

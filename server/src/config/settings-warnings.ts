@@ -68,7 +68,8 @@ export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | 
 /** Without a password and a provider, users need a passkey. */
 function passwordLoginWarning({ passwordLogin, ssoIssuer }: Settings): string | undefined {
   if (passwordLogin === 'on' || ssoIssuer !== undefined) return undefined;
-  return `ESPALIER_PASSWORD_LOGIN is ${passwordLogin}, and single sign-on is not configured. Users without a passkey cannot sign in. Set ESPALIER_SSO_ISSUER, or set ESPALIER_PASSWORD_LOGIN=on.`;
+  const users = passwordLogin === 'off' ? 'Users' : 'Users who are not administrators';
+  return `ESPALIER_PASSWORD_LOGIN is ${passwordLogin}, and single sign-on is not configured. ${users} cannot sign in without a passkey. Set ESPALIER_SSO_ISSUER, or set ESPALIER_PASSWORD_LOGIN=on.`;
 }
 
 /** To link their account, users must first sign in without single sign-on. */

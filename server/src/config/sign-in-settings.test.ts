@@ -51,6 +51,7 @@ describe('the setting SSO_ISSUER', () => {
     'https://user:secret@login.example.com',
     'https://login.example.com/?tenant=1',
     'ftp://login.example.com',
+    'https://login.example.com/realms/main/.well-known/openid-configuration',
   ]) {
     test(`rejects ${input}`, () => assert.equal(issuerUrl.parse(input), undefined));
   }

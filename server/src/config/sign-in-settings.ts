@@ -49,13 +49,15 @@ function isMapping(pair: readonly string[]): boolean {
 /** The client secret and all tokens pass this connection, so only a provider on the same machine may use plain HTTP. */
 export const issuerUrl: Kind<string> = {
   accepts:
-    'an https URL without query, such as https://login.example.com/realms/main, or an http URL of this machine',
+    'an https URL without query and without /.well-known/openid-configuration, such as https://login.example.com/realms/main, or an http URL of this machine',
   placeholder: 'url',
   parse(input) {
     if (!URL.canParse(input)) return undefined;
-    const { protocol, hostname, search, hash, username, password } = new URL(input);
+    const { protocol, hostname, pathname, search, hash, username, password } = new URL(input);
     const isProtected = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
-    return isProtected && !(search || hash || username || password) ? input : undefined;
+    // The address of the discovery document, which contains the issuer.
+    const isDocument = pathname.includes('/.well-known/');
+    return isProtected && !(isDocument || search || hash || username || password) ? input : undefined;
   },
 };
 

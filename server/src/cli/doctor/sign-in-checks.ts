@@ -20,6 +20,13 @@ export async function* checkSingleSignOn({ settings, clock }: CheckContext): Fin
       'Compare ESPALIER_SSO_ISSUER with the field issuer of the discovery document, and check that this machine can reach the provider.',
     );
   }
+  const { pathname } = new URL(configured.publicUrl);
+  if (pathname.replace(/\/$/, '') !== configured.basePath) {
+    yield warning(
+      `The path of ESPALIER_PUBLIC_URL is ${pathname}, and ESPALIER_BASE_PATH is ${configured.basePath || '/'}.`,
+      'Set the same path in both, unless a reverse proxy removes the path from requests.',
+    );
+  }
   if (ssoRecheckMinutes > 0 && ssoClientSecret === undefined && masterKey === undefined) {
     yield warning(
       'Sessions of single sign-on are not checked again, because the refresh tokens of the provider cannot be encrypted.',
