@@ -97,7 +97,7 @@ describe('the page on access for programs', () => {
     assert.match(stdout, /inventory-sync \(service account\) at .*\nAPI key nightly/);
     assert.match(stdout, /^Keys revoked: 1\.$/m);
     assert.match(stdout, /^State: +revoked on /m);
-    assert.match(stdout, /inventory-sync \(key nightly\) +CREATE_FOLDER +\/Places\/Harbor$/m);
+    assert.match(stdout, /inventory-sync +CREATE_FOLDER +\/Places\/Harbor +with key nightly$/m);
     assert.match(stdout, /^robot is a service account/m);
     assert.doesNotMatch(stdout + stderr, /esp_[\dA-Za-z]{54}/);
     assert.ok((await testbed.output('folder', 'list', '/Places')).includes('Harbor'));

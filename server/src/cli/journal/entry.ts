@@ -24,15 +24,17 @@ export function toLine(entry: Entry): string {
     String(entry.number).padStart(widths.number),
     toSecond(entry.at),
     authorOf(entry).padEnd(widths.by),
-    [entry.kind, ...objectsOf(entry), ...changesOf(entry)].join('  '),
+    [entry.kind, ...objectsOf(entry), ...changesOf(entry), ...keyOf(entry)].join('  '),
   ];
   return escapeControls(cells.join('  '));
 }
 
-function authorOf({ by, byId, byApiKey, byApiKeyId }: Entry): string {
-  const user = by?.username ?? (byId === null ? '(server)' : `id:${byId}`);
-  if (byApiKeyId === null) return user;
-  return `${user} (key ${byApiKey?.name ?? `id:${byApiKeyId}`})`;
+function authorOf({ by, byId }: Entry): string {
+  return by?.username ?? (byId === null ? '(server)' : `id:${byId}`);
+}
+
+function keyOf({ byApiKey, byApiKeyId }: Entry): string[] {
+  return byApiKeyId === null ? [] : [`with key ${byApiKey?.name ?? `id:${byApiKeyId}`}`];
 }
 
 /** A folder has its path at the time of the change. A deleted user or group has the name from the entry, or its id. */
