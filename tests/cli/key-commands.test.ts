@@ -176,6 +176,13 @@ describe(`ESPALIER_API_KEY on ${sqlite.name}`, () => {
     assert.match((await run(['whoami'], { ESPALIER_API_KEY: '' })).output, /\nLogged in since/);
   });
 
+  test("does not change the user's own password, which the command says before it asks", async () => {
+    const error =
+      /^1: You cannot change your own password with an API key\. Log in with 'espalier login' first\.$/;
+    assert.match(await refused(['user', 'password'], { ESPALIER_API_KEY: key }), error);
+    assert.match(await refused(['user', 'password', 'admin'], { ESPALIER_API_KEY: key }), error);
+  });
+
   test('can be in a file', async () => {
     const path = testbed.writeTempFile(`${key}\n`);
     assert.match((await run(['whoami'], { ESPALIER_API_KEY_FILE: path })).output, /\nAPI key mine/);

@@ -125,6 +125,7 @@ class Fixture {
         refreshRetrySeconds: 0,
         maxSessionsPerUser: 0,
         passwordLogin: 'on' as const,
+        ssoIssuer: undefined,
       },
     });
   }

@@ -8,8 +8,9 @@ import type {
 import { ActionFailure, describeProblem } from '../graph/problem.ts';
 import { client } from '../session/client.ts';
 
-/** Browsers offer passkeys only to pages with https, and to localhost. */
-export const supportsPasskeys = typeof PublicKeyCredential === 'function';
+/** Browsers offer passkeys only to pages with https and to localhost, and never to a page with an IP address. */
+export const supportsPasskeys =
+  typeof PublicKeyCredential === 'function' && !/^[\d.]+$|^\[/.test(location.hostname);
 
 /** Asks the user for a passkey, which signs in or confirms an action. */
 export async function askForPasskey(): Promise<PasskeyAnswer> {

@@ -92,7 +92,7 @@ an interruption, create the next one, change the program, and then revoke the fi
     if (options.json) return printJson({ key, ...apiKey });
     console.error(
       escaped`Created for ${apiKey.user.username}: ${describeApiKey(apiKey)} Its id is ${apiKey.id}.
-Save the key now, because you cannot read it again:`,
+Save the key now, because you cannot read it again.`,
     );
     return print(key);
   },

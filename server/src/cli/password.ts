@@ -78,12 +78,20 @@ function requireNoDatabaseFlags({ enable }: Input['options'], flags: SettingFlag
 }
 
 async function changeOwn(connection: Connection, input: Input['options']): Promise<Output> {
+  requireLogin(connection);
   const oldPassword = await readOldPassword(input.oldPasswordFile);
   const { password: newPassword, generated } = await readNewPassword(input, 'New password');
   const passwords = { oldPassword, newPassword };
   const done = await mutate<EndedSessions>(connection, 'changePassword', passwords, 'endedSessions');
   const text = `The password was changed. Other sessions ended: ${done.endedSessions}.`;
   return withPassword(done, text, generated);
+}
+
+function requireLogin({ hasApiKey }: Connection): void {
+  if (!hasApiKey) return;
+  throw new StartError(
+    "You cannot change your own password with an API key. Log in with 'espalier login' first.",
+  );
 }
 
 async function readOldPassword(path: string | undefined): Promise<string> {
@@ -105,6 +113,7 @@ async function setForUser(
   type Answer = { viewer: { user: { id: string } } };
   const { viewer } = await client.query<Answer>('{ viewer { user { id } } }', {}, { signal });
   if (viewer.user.id === userId) {
+    requireLogin(connection);
     throw new StartError("To change your own password, run 'espalier user password' without a name.");
   }
   const name = escapeControls(username);

@@ -203,7 +203,7 @@ async function requireNotStronger(
     return;
   throw new Refusal(
     'FORBIDDEN',
-    'With an API key, you can create only keys that expire no later than that key, and that are limited to the same networks. Set `expiresAt` and `networks`.',
+    'With an API key, you can create only keys that expire no later than that key, and that are limited to the same networks.',
   );
 }
 

@@ -43,7 +43,8 @@ interface SessionOptions extends RefreshOptions {
   readonly secondStep: SecondStep;
   readonly viewTokens: ViewTokens;
   readonly apiKeys: ApiKeyVerification;
-  readonly settings: RefreshOptions['settings'] & Pick<Settings, 'maxSessionsPerUser' | 'passwordLogin'>;
+  readonly settings: RefreshOptions['settings'] &
+    Pick<Settings, 'maxSessionsPerUser' | 'passwordLogin' | 'ssoIssuer'>;
 }
 
 export interface PasswordLogin {
@@ -121,7 +122,7 @@ export class Sessions {
   /** Checks the password, and the code if the user has a second factor. */
   async logIn(login: PasswordLogin, client: ClientInfo): Promise<IssuedTokens> {
     const { throttle, signIns, settings } = this.#options;
-    if (settings.passwordLogin === 'off') throw passwordsOff();
+    if (settings.passwordLogin === 'off') throw passwordsOff(settings);
     const source = { username: login.username, address: client.address };
     const attempt = { username: login.username, method: 'PASSWORD', ...client } as const;
     let failure = new Refusal('INVALID_CREDENTIALS');
@@ -183,7 +184,7 @@ export class Sessions {
     if (settings.passwordLogin !== 'administrators' || isAdministrator) return;
     const detail = 'Only administrators may log in with a password.';
     signIns.record({ ...attempt, userId, result: 'REFUSED', detail });
-    throw passwordsOff();
+    throw passwordsOff(settings);
   }
 
   /**
@@ -318,9 +319,7 @@ export class Sessions {
   }
 }
 
-function passwordsOff(): Refusal {
-  return new Refusal(
-    'FORBIDDEN',
-    'You cannot log in with a password on this server. Use single sign-on or a passkey.',
-  );
+function passwordsOff({ ssoIssuer }: Pick<Settings, 'ssoIssuer'>): Refusal {
+  const methods = ssoIssuer === undefined ? 'a passkey' : 'single sign-on or a passkey';
+  return new Refusal('FORBIDDEN', `You cannot log in with a password on this server. Use ${methods}.`);
 }

@@ -76,7 +76,7 @@ function SetupForm({ enrolmentToken, enrolment, onCodes, onBack }: SetupFormProp
   return (
     <>
       <StepTitle>Set up a second factor</StepTitle>
-      <p className="hint">This server requires a second factor of you, in addition to your password.</p>
+      <p className="hint">This server requires a second factor in addition to your password.</p>
       <Form className="sign-in-fields" onSubmit={submit}>
         <AppSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onChange={setCode} />
         {problem !== null && <Problem>{problem}</Problem>}

@@ -25,6 +25,7 @@ body {
 }
 main { max-width: 34rem; margin: 0 auto; }
 h1 { font-size: 1.5rem; line-height: 1.3; }
+code { white-space: nowrap; }
 a {
   display: inline-block; padding: 0.75rem 1.5rem; border-radius: 6px; font-weight: 600; text-decoration: none;
   color: light-dark(#ffffff, #0c1f15); background: light-dark(#1d6b47, #7fd1a5);

@@ -236,7 +236,7 @@ export class SecondFactors {
       if (userId === caller.userId) {
         throw new Refusal(
           'CONFLICT',
-          'You cannot reset your own second factor. Remove it on your account page in the console, or with `removeTotp` and `removePasskey`.',
+          'You cannot reset your own second factor. Remove it on your account page in the console.',
         );
       }
       return resetSecondFactor(transaction, userId, by);

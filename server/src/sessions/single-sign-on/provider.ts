@@ -175,7 +175,7 @@ export class Provider {
       }
       return { ...request, tokenId: request.tokenId, issuer: metadata.issuer };
     } catch (error) {
-      throw toProviderError(error);
+      throw toProviderError(error, 'check of the token');
     }
   }
 
@@ -275,7 +275,7 @@ function requireProtectedEndpoints(metadata: OpenIdClient.ServerMetadata): void 
 }
 
 /** Only texts of the libraries and error codes of the protocol. Their causes can contain tokens. */
-function toProviderError(error: unknown): ProviderError {
+function toProviderError(error: unknown, action = 'sign-in at the provider'): ProviderError {
   if (error instanceof ProviderError) return error;
   const {
     code = '',
@@ -304,7 +304,7 @@ function toProviderError(error: unknown): ProviderError {
     );
   }
   const detail = typeof protocolCode === 'string' && /^\w{1,64}$/.test(protocolCode) ? protocolCode : message;
-  return new ProviderError(kindOf(detail), `The sign-in at the provider failed: ${detail}`);
+  return new ProviderError(kindOf(detail), `The ${action} failed: ${detail}`);
 }
 
 /** The error codes of RFC 6749 §4.1.2.1. */
