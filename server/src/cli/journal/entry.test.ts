@@ -35,8 +35,8 @@ test('aligns number, time, user and change with their headings', () => {
 
 test('displays the API key of a change, by its id if it no longer exists', () => {
   const byKey = { byApiKeyId: 'k1', byApiKey: { name: 'nightly' } };
-  assert.match(toLine(entry(byKey)), / admin \(key nightly\) /);
-  assert.match(toLine(entry({ ...byKey, byApiKey: null })), / admin \(key id:k1\) /);
+  assert.match(toLine(entry(byKey)), / admin +UPDATE_FOLDER +with key nightly$/);
+  assert.match(toLine(entry({ ...byKey, byApiKey: null })), / admin +UPDATE_FOLDER +with key id:k1$/);
 });
 
 test('displays a deleted user by id, and the server as the author of its own changes', () => {
