@@ -35,8 +35,8 @@ export interface SignInAttempt extends ClientInfo {
   readonly detail?: string | null;
 }
 
-/** A login with only the password, of a user who must also send a code. */
-export type FirstStep = Readonly<Record<'userId' | 'address', string | null>>;
+/** Identifies the logins from one address that sent only the password of a user with a second factor. */
+export type FirstStep = Pick<SignInAttempt, 'userId' | 'address'>;
 
 /** A stored sign-in, or the summary of several failed attempts. */
 export interface SignIn extends Required<SignInAttempt> {
@@ -106,7 +106,7 @@ export class SignInBuffer {
     });
   }
 
-  /** Deletes the newest one that is not stored yet. */
+  /** Deletes the newest of these logins that is not stored yet. */
   deleteFirstStep({ userId, address }: FirstStep): void {
     const row = [...this.#pending].findLast(
       (each) =>

@@ -1,6 +1,6 @@
 /**
- * Eight people with different rights, four API keys, a tree, mirrors for each of these viewers, and a history of what each
- * viewer saw.
+ * Eight people with different rights, four API keys, a tree, mirrors for each of these viewers, and a history of the
+ * folders that each viewer saw.
  */
 
 import assert from 'node:assert/strict';
